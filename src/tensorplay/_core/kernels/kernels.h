@@ -1,0 +1,59 @@
+// The doorway between the Cython core and the compiled loops.
+//
+// Every loop exists once, as a template in loops.hpp; that header is compiled several times with
+// different instruction sets, and `kernels()` hands out the best table this processor can run.
+#pragma once
+#include <cstdint>
+
+namespace tensorplay {
+
+// How the two operands of a binary loop line up; the output is always rows x cols, contiguous.
+enum Layout : int {
+    SAME = 0,      // a[rows, cols], b[rows, cols]
+    SCALAR_B = 1,  // b[1]
+    SCALAR_A = 2,  // a[1]
+    ROW_B = 3,     // b[cols], repeated for every row
+    ROW_A = 4,     // a[cols]
+    COL_B = 5,     // b[rows], one entry per row
+    COL_A = 6,     // a[rows]
+};
+
+template <class T> using UnaryLoop = void (*)(const T* x, T* out, int64_t n);
+template <class T>
+using BinaryLoop = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_t cols, int layout);
+// x[outer, length, inner] reduced over `length` to out[outer, inner].
+template <class T>
+using ReduceLoop = void (*)(const T* x, T* out, int64_t outer, int64_t length, int64_t inner);
+// One result row per input row: x[rows, cols] -> out[rows, cols] (softmax, log_softmax).
+template <class T> using RowLoop = void (*)(const T* x, T* out, int64_t rows, int64_t cols);
+// Two inputs of the same rows (softmax backward: g and y).
+template <class T>
+using RowLoop2 = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_t cols);
+// c[m, n] = a[m, k] @ b[k, n]; strides in elements, c contiguous. Meant for small products only.
+template <class T>
+using GemmLoop = void (*)(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,
+                          int64_t b_col, T* c, int64_t m, int64_t n, int64_t k);
+
+// A named loop for both float types; either pointer may be null, then NumPy does the work.
+struct Loop {
+    const char* name;
+    void* f32;
+    void* f64;
+};
+
+struct Kernels {
+    const char* isa;             // "baseline", "avx2", "avx512"
+    const Loop* unary;           // each list ends with a null name
+    const Loop* binary;
+    const Loop* reduce;          // "sum", "prod", "amax", "amin", "mean"
+    const Loop* row;             // "softmax", "log_softmax", "logsumexp" is a reduce
+    const Loop* row2;            // "softmax_backward", "log_softmax_backward"
+    GemmLoop<float> gemm_f32;
+    GemmLoop<double> gemm_f64;
+};
+
+const Kernels& kernels();        // chosen once, at first use
+int get_threads();
+void set_threads(int count);     // threads used by loops above the size threshold
+
+}  // namespace tensorplay
