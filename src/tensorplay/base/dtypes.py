@@ -20,7 +20,7 @@ BOOL, INTEGER, FLOAT, COMPLEX = range(4)
 NUMBER, ZERO_DIM, DIMENSIONED = range(3)
 
 
-class dtype:  # noqa: N801 (PyTorch's name)
+class dtype:
     """The type of the elements of a tensor.
 
     There is exactly one object per element type; none can be created by users, and copies and
@@ -385,7 +385,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
 # --- Numeric limits -------------------------------------------------------------------------
 
 
-class finfo:  # noqa: N801 (PyTorch's name)
+class finfo:
     """Numeric limits of a floating-point type; of the real part for a complex type.
 
     Args:
@@ -442,7 +442,7 @@ class finfo:  # noqa: N801 (PyTorch's name)
         return f"finfo({values}, dtype={self.dtype})"
 
 
-class iinfo:  # noqa: N801 (PyTorch's name)
+class iinfo:
     """Numeric limits of an integer type.
 
     Args:
