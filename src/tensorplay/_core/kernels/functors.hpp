@@ -1,0 +1,111 @@
+// What the elementwise loops compute, one line each.
+#pragma once
+#include "vecmath.hpp"
+
+namespace tensorplay::TENSORPLAY_ISA {
+
+// `calls`: the function calls the C library, so that threads pay off earlier, and the last few
+// elements go through the vector version too (see `Tail` in loops.hpp).
+struct Cheap { static constexpr bool calls = false; };
+struct Costly { static constexpr bool calls = true; };
+
+template <class T> constexpr T sqrt_half = T(0.70710678118654752440);      // 1 / sqrt(2)
+template <class T> constexpr T normal_peak = T(0.39894228040143267794);    // 1 / sqrt(2 pi)
+template <class T> constexpr T gelu_scale = T(0.79788456080286535588);     // sqrt(2 / pi)
+template <class T> constexpr T gelu_cubic = T(0.044715);                   // arXiv:1606.08415
+
+template <class T> inline T logistic(T x) { return T(1) / (T(1) + exp(-x)); }
+template <class T> inline T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0) * x; }
+// The argument z for which tanh-gelu(x) = x * logistic(z): no cancellation for negative x.
+template <class T> inline T gelu_argument(T x)
+{
+    return T(2) * gelu_scale<T> * x * (T(1) + gelu_cubic<T> * x * x);
+}
+template <class T> inline T normal_cdf(T x) { return T(0.5) * erfc(-x * sqrt_half<T>); }
+
+#define UNARY(Name, cost, result) \
+    struct Name : cost { template <class T> T operator()(T x) const { return result; } };
+UNARY(Exp, Costly, exp(x))
+UNARY(Exp2, Costly, exp2(x))
+UNARY(Expm1, Costly, expm1(x))
+UNARY(Log, Costly, log(x))
+UNARY(Log2, Costly, log2(x))
+UNARY(Log10, Costly, log10(x))
+UNARY(Log1p, Costly, log1p(x))
+UNARY(Sin, Costly, sin(x))
+UNARY(Cos, Costly, cos(x))
+UNARY(Tan, Costly, tan(x))
+UNARY(Asin, Costly, asin(x))
+UNARY(Acos, Costly, acos(x))
+UNARY(Atan, Costly, atan(x))
+UNARY(Sinh, Costly, sinh(x))
+UNARY(Cosh, Costly, cosh(x))
+UNARY(Tanh, Costly, tanh(x))
+UNARY(Asinh, Costly, asinh(x))
+UNARY(Acosh, Costly, acosh(x))
+UNARY(Atanh, Costly, atanh(x))
+UNARY(Erf, Costly, erf(x))
+UNARY(Erfc, Costly, erfc(x))
+UNARY(Sigmoid, Costly, logistic(x))
+UNARY(Softplus, Costly, x > T(20) ? x : log1p(exp(x)))
+UNARY(Silu, Costly, x * logistic(x))
+UNARY(Gelu, Costly, x * normal_cdf(x))
+UNARY(GeluTanh, Costly, x * logistic(gelu_argument(x)))
+UNARY(Relu, Cheap, x <= T(0) ? T(0) : x)  // keeps NaN
+UNARY(Sqrt, Cheap, sqrt(x))
+UNARY(Rsqrt, Cheap, T(1) / sqrt(x))
+UNARY(Reciprocal, Cheap, T(1) / x)
+UNARY(Square, Cheap, x * x)
+UNARY(Neg, Cheap, -x)
+UNARY(Positive, Cheap, x)
+UNARY(Abs, Cheap, fabs(x))
+UNARY(Sign, Cheap, signum(x))
+UNARY(Floor, Cheap, floor(x))
+UNARY(Ceil, Cheap, ceil(x))
+UNARY(Trunc, Cheap, trunc(x))
+UNARY(Round, Cheap, rint(x))  // half to even
+#undef UNARY
+
+#define BINARY(Name, cost, result) \
+    struct Name : cost { template <class T> T operator()(T a, T b) const { return result; } };
+BINARY(Add, Cheap, a + b)
+BINARY(Sub, Cheap, a - b)
+BINARY(Mul, Cheap, a * b)
+BINARY(Div, Cheap, a / b)
+BINARY(Maximum, Cheap, a > b ? a : a == a ? b : a)  // NaN if either is
+BINARY(Minimum, Cheap, a < b ? a : a == a ? b : a)
+BINARY(Pow, Costly, pow(a, b))
+BINARY(Atan2, Costly, atan2(a, b))
+#undef BINARY
+
+// Derivatives in one pass over memory: cotangent g, and the input x or output y that was saved.
+// Their mathematics is stated, differentiated and tested in ops/; these are only fast.
+#define BACKWARD(Name, cost, saved, result) \
+    struct Name : cost { template <class T> T operator()(T g, T saved) const { return result; } };
+BACKWARD(TanhBackward, Cheap, y, g * (T(1) - y * y))
+BACKWARD(SigmoidBackward, Cheap, y, g * (y * (T(1) - y)))
+BACKWARD(ReluBackward, Cheap, y, y <= T(0) ? T(0) : g)
+BACKWARD(AbsBackward, Cheap, x, g * signum(x))
+BACKWARD(SoftplusBackward, Costly, x, x > T(20) ? g : g * logistic(x))
+BACKWARD(GeluBackward, Costly, x,
+         g * (normal_cdf(x) + x * normal_peak<T> * exp(T(-0.5) * x * x)))
+#undef BACKWARD
+
+struct SiluBackward : Costly {
+    template <class T> T operator()(T g, T x) const
+    {
+        T s = logistic(x);
+        return g * (s * (T(1) + x * (T(1) - s)));
+    }
+};
+
+struct GeluTanhBackward : Costly {
+    template <class T> T operator()(T g, T x) const
+    {
+        T s = logistic(gelu_argument(x));
+        T slope = T(2) * gelu_scale<T> * (T(1) + T(3) * gelu_cubic<T> * x * x);
+        return g * (s + x * s * (T(1) - s) * slope);
+    }
+};
+
+}  // namespace tensorplay::TENSORPLAY_ISA

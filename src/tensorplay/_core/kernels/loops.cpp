@@ -1,0 +1,68 @@
+// The table of all loops, compiled once per instruction set.
+#include "loops.hpp"
+
+namespace tensorplay::TENSORPLAY_ISA {
+
+template <class T>
+void gemm(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, int64_t b_col, T* c,
+          int64_t m, int64_t n, int64_t k);
+
+template <class Function> static void* erase(Function* f) { return reinterpret_cast<void*>(f); }
+
+#define ENTRY(name, f) {name, erase(f<float>), erase(f<double>)}
+#define UNARY(name, F) {name, erase(unary<F, float>), erase(unary<F, double>)}
+#define BINARY(name, F) {name, erase(binary<F, float>), erase(binary<F, double>)}
+#define REDUCE(name, F) {name, erase(reduce<F, float>), erase(reduce<F, double>)}
+#define END {nullptr, nullptr, nullptr}
+
+static const Loop unary_loops[] = {
+    UNARY("exp", Exp), UNARY("exp2", Exp2), UNARY("expm1", Expm1),
+    UNARY("log", Log), UNARY("log2", Log2), UNARY("log10", Log10), UNARY("log1p", Log1p),
+    UNARY("sin", Sin), UNARY("cos", Cos), UNARY("tan", Tan),
+    UNARY("asin", Asin), UNARY("acos", Acos), UNARY("atan", Atan),
+    UNARY("sinh", Sinh), UNARY("cosh", Cosh), UNARY("tanh", Tanh),
+    UNARY("asinh", Asinh), UNARY("acosh", Acosh), UNARY("atanh", Atanh),
+    UNARY("erf", Erf), UNARY("erfc", Erfc),
+    UNARY("sigmoid", Sigmoid), UNARY("softplus", Softplus), UNARY("silu", Silu),
+    UNARY("gelu", Gelu), UNARY("gelu_tanh", GeluTanh), UNARY("relu", Relu),
+    UNARY("sqrt", Sqrt), UNARY("rsqrt", Rsqrt), UNARY("reciprocal", Reciprocal),
+    UNARY("square", Square), UNARY("neg", Neg), UNARY("positive", Positive),
+    UNARY("abs", Abs), UNARY("sign", Sign),
+    UNARY("floor", Floor), UNARY("ceil", Ceil), UNARY("trunc", Trunc), UNARY("round", Round),
+    END,
+};
+
+static const Loop binary_loops[] = {
+    BINARY("add", Add), BINARY("sub", Sub), BINARY("mul", Mul), BINARY("div", Div),
+    BINARY("maximum", Maximum), BINARY("minimum", Minimum),
+    ENTRY("pow", power), BINARY("atan2", Atan2),
+    BINARY("tanh_backward", TanhBackward), BINARY("sigmoid_backward", SigmoidBackward),
+    BINARY("relu_backward", ReluBackward), BINARY("abs_backward", AbsBackward),
+    BINARY("softplus_backward", SoftplusBackward), BINARY("silu_backward", SiluBackward),
+    BINARY("gelu_backward", GeluBackward), BINARY("gelu_tanh_backward", GeluTanhBackward),
+    END,
+};
+
+static const Loop reduce_loops[] = {
+    REDUCE("sum", Sum), REDUCE("prod", Product), REDUCE("amax", Largest), REDUCE("amin", Smallest),
+    ENTRY("mean", mean), ENTRY("logsumexp", logsumexp),
+    END,
+};
+
+static const Loop row_loops[] = {ENTRY("softmax", softmax), ENTRY("log_softmax", log_softmax), END};
+
+static const Loop row2_loops[] = {
+    ENTRY("softmax_backward", softmax_backward),
+    ENTRY("log_softmax_backward", log_softmax_backward),
+    END,
+};
+
+#define TENSORPLAY_QUOTE(name) #name
+#define TENSORPLAY_STRING(name) TENSORPLAY_QUOTE(name)
+extern const Kernels table;
+const Kernels table = {
+    TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
+    row2_loops, gemm<float>, gemm<double>,
+};
+
+}  // namespace tensorplay::TENSORPLAY_ISA
