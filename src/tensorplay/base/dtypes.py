@@ -57,7 +57,7 @@ class dtype:
     name: str
     numpy: np.dtype[Any]
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+    def __new__(cls, *args: object, **kwargs: object) -> dtype:
         raise TypeError("cannot create 'tensorplay.dtype' instances")
 
     def __init_subclass__(cls, **kwargs: object) -> NoReturn:
