@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 
 ON_TORCH = os.environ.get("TENSORPLAY_TEST_BACKEND", "tensorplay") == "torch"

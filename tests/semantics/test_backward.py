@@ -4,6 +4,7 @@ import warnings
 from collections import OrderedDict
 
 import pytest
+
 import tensorplay as tp
 
 from .support import Counter, assert_close, beyond_torch, const, gradient_edge, leaf, raises

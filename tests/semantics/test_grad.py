@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 import tensorplay as tp
 
 from .support import Counter, assert_close, beyond_torch, const, gradient_edge, leaf, raises
