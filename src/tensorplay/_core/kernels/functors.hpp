@@ -5,7 +5,7 @@
 namespace tensorplay::TENSORPLAY_ISA {
 
 // `calls`: the function calls the C library, so that threads pay off earlier, and the last few
-// elements go through the vector version too (see `Tail` in loops.hpp).
+// elements go through the vector version too (see `transform` in loops.hpp).
 struct Cheap { static constexpr bool calls = false; };
 struct Costly { static constexpr bool calls = true; };
 
@@ -15,7 +15,7 @@ template <class T> constexpr T gelu_scale = T(0.79788456080286535588);     // sq
 template <class T> constexpr T gelu_cubic = T(0.044715);                   // arXiv:1606.08415
 
 template <class T> inline T logistic(T x) { return T(1) / (T(1) + exp(-x)); }
-template <class T> inline T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0) * x; }
+template <class T> inline T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == x ? T(0) : x; }
 // The argument z for which tanh-gelu(x) = x * logistic(z): no cancellation for negative x.
 template <class T> inline T gelu_argument(T x)
 {

@@ -9,34 +9,43 @@ namespace tensorplay::TENSORPLAY_ISA {
 
 // ---- elementwise --------------------------------------------------------------------------------
 
-// Lanes of the widest vector; loops over calls into the C library advance by whole vectors.
+// Lanes of the widest vector of any instruction set.
 template <class T> constexpr int lanes = 64 / int(sizeof(T));
+
+// One whole vector; a fixed number of steps leaves the compiler no remainder to generate code for.
+template <class F, class T, class... In>
+static inline void transform_vector(F f, T* out, int64_t at, In... in)
+{
+#pragma omp simd
+    for (int j = 0; j < lanes<T>; ++j) out[at + j] = f(in(at + j)...);
+}
 
 // out[i] = f(a(i), ...) for begin <= i < end; each input is a function of the index.
 //
-// The last few elements are computed in a padded buffer where `f` calls the C library: a vector
+// Where `f` calls the C library, the last few elements are computed in a padded vector: one vector
 // call costs less than several scalar ones, and an element's value does not depend on its place.
 template <class F, class T, class... In>
 static inline void transform(F f, T* out, int64_t begin, int64_t end, In... in)
 {
-    int64_t whole = F::calls ? end - (end - begin) % lanes<T> : end;
+    if constexpr (!F::calls) {
 #pragma omp simd
-    for (int64_t i = begin; i < whole; ++i) out[i] = f(in(i)...);
-    if (whole == end) return;
-    T result[lanes<T>];
-    auto padded = [&](auto& input) {
-        struct { T values[lanes<T>]; } buffer;
-        int64_t rest = end - whole;
-        for (int i = 0; i < lanes<T>; ++i) buffer.values[i] = T(0.5);  // harmless everywhere
-        for (int64_t i = 0; i < rest; ++i) buffer.values[i] = input(whole + i);
-        return buffer;
-    };
-    auto apply = [&](auto... buffers) {
-#pragma omp simd
-        for (int i = 0; i < lanes<T>; ++i) result[i] = f(buffers.values[i]...);
-    };
-    apply(padded(in)...);
-    for (int64_t i = whole; i < end; ++i) out[i] = result[i - whole];
+        for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
+    } else {
+        for (; begin + lanes<T> <= end; begin += lanes<T>) transform_vector(f, out, begin, in...);
+        if (begin == end) return;
+        struct Vector {
+            T values[lanes<T>];
+            T operator()(int64_t i) const { return values[i]; }
+        } result;
+        auto padded = [=](auto input) {
+            Vector vector;
+            for (T& value : vector.values) value = T(0.5);  // harmless for every function
+            for (int64_t i = begin; i < end; ++i) vector.values[i - begin] = input(i);
+            return vector;
+        };
+        transform_vector(f, result.values, 0, padded(in)...);
+        for (int64_t i = begin; i < end; ++i) out[i] = result.values[i - begin];
+    }
 }
 
 template <class F, class T> void unary(const T* x, T* out, int64_t n)
