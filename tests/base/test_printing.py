@@ -228,6 +228,11 @@ def test_long_rows_wrap():
         "         16, 17, 18,",
         "         19]])",
     )
+    two = c64(0.5 + 0.5j, 1 + 1j)
+    one_row, two_rows = "0.5000+0.5000j, 1.0000+1.0000j", "0.5000+0.5000j,\n        1.0000+1.0000j"
+    for linewidth, expected in [(36, two_rows), (37, one_row)]:
+        p.set_printoptions(linewidth=linewidth)
+        assert p.format_tensor(two) == f"tensor([{expected}])"
     p.set_printoptions(linewidth=5)
     assert p.format_tensor(c64(0.5 + 1j, 2)) == "tensor([0.5000+1.j,\n        2.0000+0.j])"
 
@@ -254,6 +259,13 @@ def test_dimensions_that_are_short_stay_whole():
         "tensor([[   0,    1,    2,  ...,  997,  998,  999],",
         "        [1000, 1001, 1002,  ..., 1997, 1998, 1999]])",
     )
+
+
+def test_a_dimension_of_twice_the_edge_is_not_shortened():
+    text = p.format_tensor(np.zeros((6, 200), np.float32))
+    assert text.count("\n") == 5
+    assert ",\n        ...," not in text
+    assert p.format_tensor(np.zeros((7, 200), np.float32)).count(",\n        ...,") == 1
 
 
 def test_elements_that_are_not_shown_decide_nothing():
