@@ -86,14 +86,18 @@ void binary(const T* a, const T* b, T* out, int64_t rows, int64_t cols, int layo
     }
 }
 
-// x ** constant for the constants that have a shorter way with the same value.
+// x ** constant: the constants that NumPy and PyTorch, too, compute in a shorter way.
 template <class T>
 void power(const T* a, const T* b, T* out, int64_t rows, int64_t cols, int layout)
 {
     int64_t n = rows * cols;
-    if (layout == SCALAR_B && *b == T(2)) return unary<Square>(a, out, n);
-    if (layout == SCALAR_B && *b == T(1)) return unary<Positive>(a, out, n);
-    if (layout == SCALAR_B && *b == T(-1)) return unary<Reciprocal>(a, out, n);
+    if (layout == SCALAR_B) {
+        if (*b == T(2)) return unary<Square>(a, out, n);
+        if (*b == T(3)) return unary<Cube>(a, out, n);
+        if (*b == T(1)) return unary<Positive>(a, out, n);
+        if (*b == T(0.5)) return unary<Sqrt>(a, out, n);
+        if (*b == T(-1)) return unary<Reciprocal>(a, out, n);
+    }
     binary<Pow>(a, b, out, rows, cols, layout);
 }
 
@@ -282,8 +286,8 @@ template <class T>
 void logsumexp(const T* x, T* out, int64_t outer, int64_t length, int64_t inner)
 {
     if (inner == 1)
-        return for_rows(outer, length, [=](int64_t at) {
-            out[at / (length ? length : 1)] = logsumexp_row(x + at, length);
+        return split(outer, grain_costly / (length + 1) + 1, [=](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) out[r] = logsumexp_row(x + r * length, length);
         });
     for_tiles(x, out, outer, length, inner, grain_costly,
               [=](const T* from, T* to, int64_t cols) {
