@@ -1,11 +1,19 @@
 // Small matrix products, for which the call of a BLAS costs more than the product.
 //
-// c is computed in blocks of rows x one vector of columns held in registers. A is read one element
+// c is computed in blocks of 4 rows x 2 vectors of columns held in registers. A is read one element
 // at a time, so its strides do not matter; B must have contiguous rows and is copied if not.
 #pragma once
 #include "kernels.h"
 
 namespace tensorplay::TENSORPLAY_ISA {
+
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
 
 // `width` consecutive elements as one value (GCC's and Clang's vector extension).
 template <class T, int width> struct Pack {
@@ -19,50 +27,69 @@ template <class T> struct Operand {
     T operator()(int64_t i, int64_t j) const { return data[i * row + j * col]; }
 };
 
-// c[i .. i+rows, j .. j+width] (+)= a[i .. i+rows, 0 .. k] @ b[0 .. k, j .. j+width]
-template <int rows, int width, class T>
+// c[0 .. rows, 0 .. vectors * width] (+)= a[0 .. rows, 0 .. k] @ b[0 .. k, 0 .. vectors * width]
+template <int rows, int vectors, int width, class T>
 static inline void block(Operand<T> a, const T* b, int64_t b_row, T* c, int64_t c_row, int64_t k,
                          bool accumulate)
 {
     using V = typename Pack<T, width>::type;
-    V sum[rows];
+    auto at = [=](int r, int v) { return reinterpret_cast<V*>(c + r * c_row + v * width); };
+    V sum[rows][vectors];
+#pragma GCC unroll 8
     for (int r = 0; r < rows; ++r)
-        sum[r] = accumulate ? *reinterpret_cast<V*>(c + r * c_row) : V{};
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sum[r][v] = accumulate ? *at(r, v) : V{};
     for (int64_t p = 0; p < k; ++p) {
-        V line = *reinterpret_cast<const V*>(b + p * b_row);
-        for (int r = 0; r < rows; ++r) sum[r] += a(r, p) * line;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) {
+            V line = *reinterpret_cast<const V*>(b + p * b_row + v * width);
+#pragma GCC unroll 8
+            for (int r = 0; r < rows; ++r) sum[r][v] += a(r, p) * line;
+        }
     }
-    for (int r = 0; r < rows; ++r) *reinterpret_cast<V*>(c + r * c_row) = sum[r];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) *at(r, v) = sum[r][v];
 }
 
-// As many columns as fit in vectors of `width`, from column j on; returns where it stopped.
-template <int width, class T>
-static inline int64_t columns(Operand<T> a, const T* b, int64_t b_row, T* c, int64_t c_row,
-                              int64_t m, int64_t n, int64_t k, bool accumulate, int64_t j)
+template <int rows> struct Height { static constexpr int value = rows; };
+
+template <class T> struct Product {
+    Operand<T> a;
+    const T* b;
+    int64_t b_row;
+    T* c;
+    int64_t c_row, m, n, k;
+    bool accumulate;  // add to c
+};
+
+// All rows of as many columns as fit in blocks of this width, from j on; returns where it stopped.
+template <int vectors, int width, class T>
+static inline int64_t columns(const Product<T>& p, int64_t j)
 {
     constexpr int rows = 4;
-    for (; j + width <= n; j += width) {
+    for (; j + vectors * width <= p.n; j += vectors * width) {
+        auto run = [&](auto height, int64_t i) {
+            block<decltype(height)::value, vectors, width>(
+                Operand<T>{p.a.data + i * p.a.row, p.a.row, p.a.col}, p.b + j, p.b_row,
+                p.c + i * p.c_row + j, p.c_row, p.k, p.accumulate);
+        };
         int64_t i = 0;
-        for (; i + rows <= m; i += rows)
-            block<rows, width>(Operand<T>{a.data + i * a.row, a.row, a.col}, b + j, b_row,
-                               c + i * c_row + j, c_row, k, accumulate);
-        for (; i < m; ++i)
-            block<1, width>(Operand<T>{a.data + i * a.row, a.row, a.col}, b + j, b_row,
-                            c + i * c_row + j, c_row, k, accumulate);
+        for (; i + rows <= p.m; i += rows) run(Height<rows>(), i);
+        for (; i < p.m; ++i) run(Height<1>(), i);
     }
     return j;
 }
 
-template <class T>
-static void rows_of_b(Operand<T> a, const T* b, int64_t b_row, T* c, int64_t c_row, int64_t m,
-                      int64_t n, int64_t k, bool accumulate)
+template <class T> static void multiply(const Product<T>& p)
 {
-    constexpr int full = 64 / int(sizeof(T));
-    int64_t j = columns<2 * full>(a, b, b_row, c, c_row, m, n, k, accumulate, 0);
-    j = columns<full>(a, b, b_row, c, c_row, m, n, k, accumulate, j);
-    j = columns<full / 2>(a, b, b_row, c, c_row, m, n, k, accumulate, j);
-    j = columns<full / 4>(a, b, b_row, c, c_row, m, n, k, accumulate, j);
-    columns<1>(a, b, b_row, c, c_row, m, n, k, accumulate, j);
+    constexpr int full = register_bytes / int(sizeof(T)), least = 16 / int(sizeof(T));
+    int64_t j = columns<2, full>(p, 0);
+    j = columns<1, full>(p, j);
+    if constexpr (full / 2 >= least) j = columns<1, full / 2>(p, j);
+    if constexpr (full / 4 >= least) j = columns<1, full / 4>(p, j);
+    columns<1, 1>(p, j);
 }
 
 template <class T> static inline T dot(const T* x, const T* y, int64_t n)
@@ -84,7 +111,7 @@ void gemm(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, i
     // A column as result is the transposed product's row.
     if (n == 1 && m > 1) return gemm(b, b_col, b_row, a, a_col, a_row, c, 1, m, k);
     if (n == 1) b_col = 1;
-    if (b_col == 1) return rows_of_b(Operand<T>{a, a_row, a_col}, b, b_row, c, n, m, n, k, false);
+    if (b_col == 1) return multiply<T>({{a, a_row, a_col}, b, b_row, c, n, m, n, k, false});
     if (m == 1 && a_col == 1 && b_row == 1) {
         for (int64_t j = 0; j < n; ++j) c[j] = dot(a, b + j * b_col, k);
         return;
@@ -98,8 +125,8 @@ void gemm(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, i
             for (int64_t y = 0; y < cols; ++y)
                 for (int64_t x = 0; x < lines; ++x)
                     copy[x * cols + y] = b[(p + x) * b_row + (j + y) * b_col];
-            rows_of_b(Operand<T>{a + p * a_col, a_row, a_col}, copy, cols, c + j, n, m, cols,
-                      lines, p > 0);
+            multiply<T>({{a + p * a_col, a_row, a_col}, copy, cols, c + j, n, m, cols, lines,
+                         p > 0});
         }
     }
 }

@@ -37,14 +37,18 @@ static inline void transform(F f, T* out, int64_t begin, int64_t end, In... in)
             T values[lanes<T>];
             T operator()(int64_t i) const { return values[i]; }
         } result;
+        // Written so that the compiler makes masked loads and stores of the two loops.
         auto padded = [=](auto input) {
             Vector vector;
-            for (T& value : vector.values) value = T(0.5);  // harmless for every function
-            for (int64_t i = begin; i < end; ++i) vector.values[i - begin] = input(i);
+#pragma omp simd
+            for (int j = 0; j < lanes<T>; ++j)
+                vector.values[j] = begin + j < end ? input(begin + j) : T(0.5);
             return vector;
         };
         transform_vector(f, result.values, 0, padded(in)...);
-        for (int64_t i = begin; i < end; ++i) out[i] = result.values[i - begin];
+#pragma omp simd
+        for (int j = 0; j < lanes<T>; ++j)
+            if (begin + j < end) out[begin + j] = result.values[j];
     }
 }
 

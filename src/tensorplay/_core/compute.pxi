@@ -1,0 +1,211 @@
+# Kernels with compiled loops behind them: callables on arrays that fall back to NumPy.
+
+ctypedef void (*Reduce32)(const float*, float*, int64_t, int64_t, int64_t) noexcept nogil
+ctypedef void (*Reduce64)(const double*, double*, int64_t, int64_t, int64_t) noexcept nogil
+ctypedef void (*Row32)(const float*, float*, int64_t, int64_t) noexcept nogil
+ctypedef void (*Row64)(const double*, double*, int64_t, int64_t) noexcept nogil
+ctypedef void (*RowPair32)(const float*, const float*, float*, int64_t, int64_t) noexcept nogil
+ctypedef void (*RowPair64)(const double*, const double*, double*, int64_t, int64_t) noexcept nogil
+
+
+cdef const Loop* named_loop(const Loop* table, str name) except NULL:
+    cdef const Loop* entry = find_loop(table, name.encode())
+    if entry is NULL:
+        raise ValueError(f"no compiled loop is named '{name}'")
+    return entry
+
+
+cdef class ReduceKernel:
+    """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
+
+    cdef void* f32
+    cdef void* f64
+    cdef object fallback
+    cdef bint empty_ok        # whether reducing nothing has a value
+
+    def __init__(self, str loop, fallback, bint empty_ok=True):
+        cdef const Loop* entry = named_loop(kernels().reduce, loop)
+        self.f32 = entry.f32
+        self.f64 = entry.f64
+        self.fallback = fallback
+        self.empty_ok = empty_ok
+
+    def __call__(self, cnp.ndarray x, tuple dims, bint keepdim):
+        cdef int ndim = cnp.PyArray_NDIM(x), count = len(dims), first, last, i, k = 0
+        cdef int64_t outer = 1, length = 1, inner = 1
+        cdef cnp.npy_intp sizes[32]
+        cdef cnp.ndarray out
+        cdef void* loop32 = self.f32
+        cdef void* loop64 = self.f64
+        if count == 0 or not is_loop_array(x) or ndim > 32 \
+                or (loop32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT else loop64) is NULL:
+            return self.slow(x, dims, keepdim)
+        first = dims[0]
+        last = dims[count - 1]
+        if last - first != count - 1:
+            return self.slow(x, dims, keepdim)
+        for i in range(ndim):
+            if i < first:
+                outer *= cnp.PyArray_DIMS(x)[i]
+            elif i <= last:
+                length *= cnp.PyArray_DIMS(x)[i]
+            else:
+                inner *= cnp.PyArray_DIMS(x)[i]
+            if i < first or i > last:
+                sizes[k] = cnp.PyArray_DIMS(x)[i]
+                k += 1
+            elif keepdim:
+                sizes[k] = 1
+                k += 1
+        if length == 0 and not self.empty_ok:
+            return self.slow(x, dims, keepdim)
+        out = cnp.PyArray_EMPTY(k, sizes, cnp.PyArray_TYPE(x), 0)
+        source = <size_t>cnp.PyArray_DATA(x)
+        target = <size_t>cnp.PyArray_DATA(out)
+        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+            with nogil:
+                (<Reduce32>loop32)(<const float*><void*>cnp.PyArray_DATA(x),
+                                   <float*>cnp.PyArray_DATA(out), outer, length, inner)
+        else:
+            with nogil:
+                (<Reduce64>loop64)(<const double*>cnp.PyArray_DATA(x),
+                                   <double*>cnp.PyArray_DATA(out), outer, length, inner)
+        return out
+
+    cdef slow(self, x, dims, keepdim):
+        with np.errstate(all="ignore"):
+            return self.fallback(x, axis=dims, keepdims=keepdim)
+
+
+cdef class RowKernel:
+    """`kernel(*arrays)`: one result row per row of one or two arrays (softmax and its kin)."""
+
+    cdef void* f32
+    cdef void* f64
+    cdef bint two
+    cdef object fallback
+
+    def __init__(self, str loop, fallback, bint two=False):
+        cdef const Loop* entry = named_loop(kernels().row2 if two else kernels().row, loop)
+        self.f32 = entry.f32
+        self.f64 = entry.f64
+        self.two = two
+        self.fallback = fallback
+
+    def __call__(self, cnp.ndarray x, cnp.ndarray y=None):
+        cdef int ndim = cnp.PyArray_NDIM(x)
+        cdef int64_t rows, cols
+        cdef cnp.ndarray out
+        cdef void* loop32 = self.f32
+        cdef void* loop64 = self.f64
+        if not is_loop_array(x) or ndim == 0 or cnp.PyArray_SIZE(x) == 0 or (
+                self.two and (cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y)
+                              or not cnp.PyArray_IS_C_CONTIGUOUS(y)
+                              or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(y))):
+            with np.errstate(all="ignore"):
+                return self.fallback(x, y) if self.two else self.fallback(x)
+        cols = cnp.PyArray_DIMS(x)[ndim - 1]
+        rows = cnp.PyArray_SIZE(x) / cols
+        out = empty_like_shape(x)
+        a = cnp.PyArray_DATA(x)
+        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+            if self.two:
+                b = cnp.PyArray_DATA(y)
+                with nogil:
+                    (<RowPair32>loop32)(<const float*>a, <const float*>b,
+                                        <float*>cnp.PyArray_DATA(out), rows, cols)
+            else:
+                with nogil:
+                    (<Row32>loop32)(<const float*>a, <float*>cnp.PyArray_DATA(out), rows, cols)
+        elif self.two:
+            b = cnp.PyArray_DATA(y)
+            with nogil:
+                (<RowPair64>loop64)(<const double*>a, <const double*>b,
+                                    <double*>cnp.PyArray_DATA(out), rows, cols)
+        else:
+            with nogil:
+                (<Row64>loop64)(<const double*>a, <double*>cnp.PyArray_DATA(out), rows, cols)
+        return out
+
+
+cdef enum:
+    SMALL_PRODUCT = 48 * 48 * 48     # multiply-adds up to which the own loop beats BLAS calls
+
+
+cdef object small_gemm(cnp.ndarray a, cnp.ndarray b):
+    """a[m, k] @ b[k, n] through the compiled loop; None where BLAS should do it."""
+    cdef int num = cnp.PyArray_TYPE(a)
+    cdef int64_t m, n, k, size
+    cdef cnp.npy_intp sizes[2]
+    cdef cnp.ndarray out
+    if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or cnp.PyArray_TYPE(b) != num:
+        return None
+    m = cnp.PyArray_DIMS(a)[0]
+    k = cnp.PyArray_DIMS(a)[1]
+    n = cnp.PyArray_DIMS(b)[1]
+    if m * n * k > SMALL_PRODUCT or k != cnp.PyArray_DIMS(b)[0]:
+        return None
+    size = 4 if num == cnp.NPY_FLOAT else 8
+    if (cnp.PyArray_STRIDES(a)[0] | cnp.PyArray_STRIDES(a)[1] | cnp.PyArray_STRIDES(b)[0]
+            | cnp.PyArray_STRIDES(b)[1]) & (size - 1):
+        return None
+    sizes[0] = m
+    sizes[1] = n
+    out = cnp.PyArray_EMPTY(2, sizes, num, 0)
+    if num == cnp.NPY_FLOAT:
+        kernels().gemm_f32(
+            <const float*>cnp.PyArray_DATA(a), cnp.PyArray_STRIDES(a)[0] // size,
+            cnp.PyArray_STRIDES(a)[1] // size, <const float*>cnp.PyArray_DATA(b),
+            cnp.PyArray_STRIDES(b)[0] // size, cnp.PyArray_STRIDES(b)[1] // size,
+            <float*>cnp.PyArray_DATA(out), m, n, k)
+    else:
+        kernels().gemm_f64(
+            <const double*>cnp.PyArray_DATA(a), cnp.PyArray_STRIDES(a)[0] // size,
+            cnp.PyArray_STRIDES(a)[1] // size, <const double*>cnp.PyArray_DATA(b),
+            cnp.PyArray_STRIDES(b)[0] // size, cnp.PyArray_STRIDES(b)[1] // size,
+            <double*>cnp.PyArray_DATA(out), m, n, k)
+    return out
+
+
+def matmul_kernel(cnp.ndarray a, cnp.ndarray b):
+    """Matrix product of the last two dims, batched over the others as np.matmul does."""
+    if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
+        out = small_gemm(a, b)
+        if out is not None:
+            return out
+    return np.matmul(a, b)
+
+
+def sum_to_kernel(cnp.ndarray x, tuple shape):
+    """x summed over the dims that broadcasting from `shape` added or stretched."""
+    cdef int extra = cnp.PyArray_NDIM(x) - len(shape), i
+    cdef tuple sizes = (<object>x).shape
+    dims = tuple(range(extra)) + tuple(
+        [i + extra for i in range(len(shape)) if shape[i] == 1 and sizes[i + extra] != 1])
+    if not dims:
+        return (<object>x).reshape(shape)
+    return _sum_kernel(x, dims, False).reshape(shape)
+
+
+cdef object _sum_kernel = ReduceKernel("sum", np.sum)
+
+
+def get_num_threads():
+    """The number of threads that compiled loops over large tensors use."""
+    return get_threads()
+
+
+def set_num_threads(int count):
+    """Set how many threads compiled loops over large tensors use.
+
+    Raises:
+        RuntimeError: if `count` is not positive.
+    """
+    if count < 1:
+        raise RuntimeError(f"set_num_threads(): expected a positive integer, got {count}")
+    set_threads(count)
+
+
+def instruction_set():
+    """Which build of the compiled loops runs here: 'baseline', 'avx2' or 'avx512'."""
+    return kernels().isa.decode()

@@ -1,0 +1,447 @@
+# The backward engine: iterative, in order of creation, linear in the nodes it runs.
+
+cdef enum:
+    SEEN = 1
+    NEEDED = 2       # leads to an input that was asked for
+    OWNED = 4        # the cotangent buffer was made by the engine and may be added to in place
+    CAPTURED = 8     # is itself such an input
+
+
+cdef bint _slots_taken = False     # whether a run uses the slots inside the nodes
+
+ctypedef PyObject* NodePointer
+ctypedef pair[uint64_t, NodePointer] Ready
+ctypedef pair[NodePointer, Py_ssize_t] Visit
+
+
+cdef class Run:
+    """One backward pass. The first of several at a time keeps its slots inside the nodes."""
+
+    cdef bint inside                            # slots live in the nodes
+    cdef unordered_map[NodePointer, Slot] table   # else here
+    cdef vector[NodePointer] visited
+    cdef priority_queue[Ready] ready
+    cdef bint keep, selective
+    cdef dict captured                          # (id(node), number) -> cotangent
+    cdef set accumulate                         # ids of nodes whose leaf is to be filled
+    cdef list roots
+
+    cdef Slot* slot(self, Node node) noexcept:
+        return &node.slot if self.inside else &self.table[<PyObject*>node]
+
+
+cdef discover(Run run):
+    """Depth first from the roots: count consumers, and find what leads to the asked inputs."""
+    cdef vector[Visit] stack
+    cdef Node node, child
+    cdef Slot* slot
+    cdef Slot* child_slot
+    cdef Py_ssize_t index
+    for node, _, _ in run.roots:
+        slot = run.slot(node)
+        if slot.state & SEEN:
+            continue
+        visit(run, node)
+        stack.push_back(Visit(<PyObject*>node, 0))
+        while not stack.empty():
+            node = <Node>stack.back().first
+            index = stack.back().second
+            if index == PyTuple_GET_SIZE(node.next_nodes):
+                stack.pop_back()
+                if run.selective and not stack.empty() and run.slot(node).state & NEEDED:
+                    run.slot(<Node>stack.back().first).state |= NEEDED
+                continue
+            stack.back().second += 1
+            item = <object>PyTuple_GET_ITEM(node.next_nodes, index)
+            if item is None:
+                continue
+            child = <Node>item
+            child_slot = run.slot(child)
+            child_slot.waiting += 1
+            if not child_slot.state & SEEN:
+                visit(run, child)
+                stack.push_back(Visit(<PyObject*>child, 0))
+            elif child_slot.state & NEEDED:
+                run.slot(node).state |= NEEDED
+
+
+cdef inline visit(Run run, Node node):
+    cdef Slot* slot = run.slot(node)
+    slot.state |= SEEN
+    if run.selective and slot.state & CAPTURED:
+        slot.state |= NEEDED
+    run.visited.push_back(<PyObject*>node)
+
+
+def run_backward(list roots, bint keep, bint create_graph, targets=None, accumulate=()):
+    """Run the graph backward.
+
+    roots: [(node, output number, cotangent), ...]. targets: None to fill every leaf, else the
+    [(node, output number), ...] asked for; the result is then the list of their cotangents
+    (None where none arrived). `accumulate`: indices of targets that are leaves to be filled.
+    """
+    global _slots_taken
+    cdef Run run = Run.__new__(Run)
+    cdef int previous = tp_grad_mode
+    cdef Node node
+    cdef PyObject* item
+    run.roots = roots
+    run.keep = keep
+    run.selective = targets is not None
+    run.captured = {}
+    run.accumulate = set()
+    run.inside = not _slots_taken
+    if run.inside:
+        _slots_taken = True
+    set_grad_mode(create_graph)
+    try:
+        if run.selective:
+            for i, (node, _) in enumerate(targets):
+                run.slot(node).state |= CAPTURED
+                # A target may not be reachable: it must still be cleaned up.
+                run.visited.push_back(<PyObject*>node)
+                if i in accumulate:
+                    run.accumulate.add(id(node))
+        discover(run)
+        seed(run)
+        drain(run, targets)
+        if run.selective:
+            return [run.captured.get((id(node), number)) for node, number in targets]
+    finally:
+        set_grad_mode(previous)
+        for item in run.visited:
+            clear(run, <Node>item)
+        if run.inside:
+            _slots_taken = False
+
+
+cdef clear(Run run, Node node):
+    cdef Slot* slot = run.slot(node)
+    cdef PyObject* held = slot.cotangent
+    slot.cotangent = NULL
+    slot.waiting = 0
+    slot.state = 0
+    Py_XDECREF(held)
+
+
+cdef seed(Run run):
+    cdef Node node
+    for node, number, cotangent in run.roots:
+        deliver(run, node, number, cotangent)
+        if run.slot(node).waiting == 0:
+            enqueue(run, node)
+
+
+cdef inline enqueue(Run run, Node node):
+    cdef Slot* slot = run.slot(node)
+    if slot.waiting == 0:
+        slot.waiting = -1      # queued
+        run.ready.push(Ready(node.sequence, <PyObject*>node))
+
+
+cdef deliver(Run run, Node node, Py_ssize_t number, object cotangent):
+    """Add a cotangent to what has arrived at one output of a node."""
+    cdef Slot* slot = run.slot(node)
+    cdef list parts
+    if cotangent is None:
+        return
+    if node.outputs == 1:
+        if slot.cotangent is NULL:
+            Py_INCREF(cotangent)
+            slot.cotangent = <PyObject*>cotangent
+        elif slot.state & OWNED and not tp_grad_mode and \
+                add_in_place(<Tensor>slot.cotangent, <Tensor>cotangent):
+            pass
+        else:
+            total = binary_call(<Primitive>_layer["add"], <object>slot.cotangent, cotangent)
+            Py_INCREF(total)
+            held = <object>slot.cotangent
+            Py_DECREF(held)
+            slot.cotangent = <PyObject*>total
+            slot.state |= OWNED
+        return
+    if slot.cotangent is NULL:
+        parts = [None] * node.outputs
+        Py_INCREF(parts)
+        slot.cotangent = <PyObject*>parts
+    parts = <list>slot.cotangent
+    parts[number] = cotangent if parts[number] is None else \
+        binary_call(<Primitive>_layer["add"], parts[number], cotangent)
+
+
+cdef bint add_in_place(Tensor total, Tensor part):
+    """total += part in total's own memory; False where they do not line up."""
+    cdef cnp.ndarray a, b
+    cdef Primitive add
+    if (total.flags | part.flags) & SLOW:
+        return False
+    a = total._array
+    b = part._array
+    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not same_shape(total, part):
+        return False
+    add = <Primitive>_layer["add"]
+    if is_loop_array(a) and cnp.PyArray_IS_C_CONTIGUOUS(b) and has_loop(add, a):
+        run_binary(add, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
+                   cnp.PyArray_DATA(a), 1, cnp.PyArray_SIZE(a), SAME)
+    else:
+        with np.errstate(all="ignore"):
+            np.add(a, b, out=a)
+    return True
+
+
+cdef drain(Run run, targets):
+    cdef Node node
+    cdef Slot* slot
+    cdef object cotangent
+    cdef bint owned
+    cdef Py_ssize_t count = 0
+    while not run.ready.empty():
+        node = <Node>run.ready.top().second
+        run.ready.pop()
+        slot = run.slot(node)
+        cotangent = None
+        owned = (slot.state & OWNED) != 0
+        if slot.cotangent is not NULL:
+            cotangent = <object>slot.cotangent
+            Py_DECREF(cotangent)
+            slot.cotangent = NULL
+        count += 1
+        if count & 255 == 0:
+            PyErr_CheckSignals()
+        step(run, node, slot.state, cotangent, owned)
+
+
+cdef step(Run run, Node node, int state, object cotangent, bint owned):
+    """Run one node: hooks, capture, its rule, and hand on what it gives."""
+    cdef tuple result, nodes = node.next_nodes
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(nodes), number
+    cdef object wanted = None
+    cdef Node child
+    cdef Slot* slot
+    cdef bint leaf = type(node) is AccumulateGrad
+    if node.tensor_hooks is not None or node.prehooks is not None or \
+            (leaf and (<AccumulateGrad>node).variable.hooks):
+        cotangent = run_prehooks(node, cotangent)
+        owned = False
+    if node.retained is not None:
+        fill_retained(node, cotangent)
+    if run.selective:
+        if state & CAPTURED:
+            capture(run, node, cotangent)
+        if leaf:
+            if id(node) in run.accumulate:
+                accumulate(<AccumulateGrad>node, cotangent, owned)
+            return
+        wanted = wanted_inputs(run, nodes)
+        if wanted is None:
+            return
+        if wanted is True:
+            wanted = None
+    elif leaf:
+        accumulate(<AccumulateGrad>node, cotangent, owned)
+        return
+    if is_undefined(node, cotangent):
+        result = None
+    else:
+        result = apply_node(node, cotangent, wanted, run.keep)
+        if node.posthooks is not None:
+            result = run_posthooks(node, result, cotangent)
+    cotangent = None
+    for i in range(n):
+        item = <object>PyTuple_GET_ITEM(nodes, i)
+        if item is None:
+            continue
+        child = <Node>item
+        if result is not None:
+            number = 0 if node.next_numbers is None else <Py_ssize_t>node.next_numbers[i]
+            deliver(run, child, number, <object>PyTuple_GET_ITEM(result, i))
+        slot = run.slot(child)
+        slot.waiting -= 1
+        if slot.waiting == 0 and (not run.selective or slot.state & NEEDED):
+            enqueue(run, child)
+
+
+cdef tuple apply_node(Node node, object cotangent, object wanted, bint keep):
+    if tp_modes & (MODE_ANOMALY | MODE_OBSERVED):
+        return _layer["observe_node"](node, lambda: node.apply(cotangent, wanted, keep))
+    return node.apply(cotangent, wanted, keep)
+
+
+cdef bint is_undefined(Node node, object cotangent):
+    """Whether no cotangent arrived, so that there is nothing to do for this node."""
+    if cotangent is not None:
+        if type(cotangent) is list:
+            for item in <list>cotangent:
+                if item is not None:
+                    return False
+        else:
+            return False
+    return not (type(node) is PythonNode and (<PythonNode>node).runs_undefined)
+
+
+cdef object wanted_inputs(Run run, tuple nodes):
+    """None when no input is needed, True when all with an edge are, else a tuple of bools."""
+    cdef bint any_needed = False, all_needed = True
+    cdef list flags = []
+    for item in nodes:
+        needed = item is not None and (run.slot(<Node>item).state & NEEDED) != 0
+        any_needed |= needed
+        if item is not None:
+            all_needed &= needed
+        flags.append(needed)
+    if not any_needed:
+        return None
+    return True if all_needed else tuple(flags)
+
+
+cdef capture(Run run, Node node, object cotangent):
+    cdef Py_ssize_t i
+    if node.outputs == 1:
+        run.captured[(id(node), 0)] = cotangent
+    elif cotangent is not None:
+        for i in range(node.outputs):
+            run.captured[(id(node), i)] = cotangent[i]
+
+
+# --- hooks ----------------------------------------------------------------------------------------
+
+cdef object run_prehooks(Node node, object cotangent):
+    """Tensor hooks of each output, then the node's own prehooks."""
+    cdef list parts = list(cotangent) if node.outputs != 1 and cotangent is not None else [cotangent]
+    if node.outputs != 1 and cotangent is None:
+        parts = [None] * node.outputs
+    if type(node) is AccumulateGrad and (<AccumulateGrad>node).variable.hooks:
+        parts[0] = call_hooks((<AccumulateGrad>node).variable.hooks, parts[0])
+    if node.tensor_hooks is not None:
+        for number in range(len(parts)):
+            if number in node.tensor_hooks:
+                parts[number] = call_hooks(node.tensor_hooks[number], parts[number])
+    if node.prehooks is not None:
+        for hook in list(node.prehooks.values()):
+            changed = hook(tuple(parts))
+            if changed is not None:
+                if is_tensor(changed):
+                    changed = (changed,)
+                parts = [check_hook(new, old) for new, old in zip(changed, parts)]
+    return parts if node.outputs != 1 else parts[0]
+
+
+cdef object call_hooks(object hooks, object cotangent):
+    if cotangent is None:
+        return None
+    for key in list(hooks):
+        hook = hooks.get(key)
+        if hook is None:           # removed by an earlier hook
+            continue
+        changed = hook(cotangent)
+        if changed is not None:
+            cotangent = check_hook(changed, cotangent)
+    return cotangent
+
+
+cdef object check_hook(object new, object old):
+    if new is None or old is None:
+        return new
+    if not is_tensor(new):
+        raise TypeError(f"register_hook(): a hook must return a Tensor or None, got "
+                        f"{type(new).__name__}")
+    if shape_of(<Tensor>new) != shape_of(<Tensor>old):
+        raise RuntimeError(
+            f"register_hook(): a hook has changed the size of the gradient from "
+            f"{list(shape_of(<Tensor>old))} to {list(shape_of(<Tensor>new))}")
+    if typenum_of(<Tensor>new) != typenum_of(<Tensor>old):
+        raise RuntimeError(
+            f"register_hook(): a hook has changed the type of the gradient from "
+            f"{dtype_of(<Tensor>old)} to {dtype_of(<Tensor>new)}")
+    return new
+
+
+cdef tuple run_posthooks(Node node, tuple result, object cotangent):
+    outputs = tuple(cotangent) if type(cotangent) is list else (cotangent,)
+    for hook in list(node.posthooks.values()):
+        changed = hook(result, outputs)
+        if changed is not None:
+            if is_tensor(changed):
+                changed = (changed,)
+            if len(changed) != len(result):
+                raise RuntimeError(
+                    f"register_hook(): a hook of {node.name} returned {len(changed)} gradients, "
+                    f"expected {len(result)}")
+            result = tuple([check_hook(new, old) for new, old in zip(changed, result)])
+    return result
+
+
+cdef fill_retained(Node node, object cotangent):
+    cdef Tensor x
+    for number, refs in node.retained.items():
+        part = cotangent if node.outputs == 1 or cotangent is None else cotangent[number]
+        if part is None:
+            continue
+        for ref in refs:
+            target = ref()
+            if target is not None:
+                add_gradient(<Tensor>target, <Tensor>part, False)
+
+
+# --- leaves ---------------------------------------------------------------------------------------
+
+cdef object _accumulate_lock = threading.RLock()
+
+
+cdef accumulate(AccumulateGrad node, object cotangent, bint owned):
+    cdef Tensor leaf = node.variable
+    if cotangent is None:
+        return
+    with _accumulate_lock:
+        add_gradient(leaf, <Tensor>cotangent, owned)
+    if leaf.post_hooks:
+        for hook in list(leaf.post_hooks.values()):
+            hook(leaf)
+    if node.posthooks is not None:
+        run_posthooks(node, (), cotangent)
+
+
+cdef add_gradient(Tensor x, Tensor cotangent, bint owned):
+    """x.grad += cotangent; .grad never shares memory with anything else."""
+    if shape_of(cotangent) != shape_of(x):
+        cotangent = _layer["expand"](_layer["sum_to"](cotangent, shape_of(x)), shape_of(x))
+        owned = False
+    if typenum_of(cotangent) != typenum_of(x):
+        cotangent = _layer["cast"](cotangent, dtype_of(x))
+        owned = True
+    if x._grad is None:
+        if tp_grad_mode:
+            x._grad = _layer["clone"](cotangent)
+        elif owned or stealable(cotangent):
+            x._grad = cotangent
+        else:
+            x._grad = _layer["clone"](cotangent)
+        return
+    if tp_grad_mode:
+        x._grad = binary_call(<Primitive>_layer["add"], x._grad, cotangent)
+    elif x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
+        x._grad = binary_call(<Primitive>_layer["add"], x._grad, cotangent)
+    else:
+        count_change(x._grad)
+
+
+cdef bint stealable(Tensor g):
+    """Whether nobody else can reach this tensor or its array."""
+    cdef cnp.ndarray array
+    if g._array is None or g.flags & (REQUIRES_GRAD | SLOW | VIEW) or g.version is not None:
+        return False
+    array = g._array
+    return (Py_REFCNT(<PyObject*>g) <= 3 and Py_REFCNT(<PyObject*>array) <= 2
+            and cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)
+            and cnp.PyArray_IS_C_CONTIGUOUS(array))
+
+
+def leaf_hooks(Tensor x, bint post):
+    """The dictionary of hooks of a leaf: on its gradient, or after accumulation."""
+    if post:
+        if x.post_hooks is None:
+            x.post_hooks = {}
+        return x.post_hooks
+    if x.hooks is None:
+        x.hooks = {}
+    return x.hooks

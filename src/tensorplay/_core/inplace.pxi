@@ -1,0 +1,379 @@
+# Views and in-place changes: who shares memory with whom, and how history follows a write.
+
+cdef mark_views(Primitive p, tuple inputs, tuple params, object result):
+    """Tie the results of a view primitive to the tensor they look into."""
+    cdef Tensor x = <Tensor>inputs[0], out
+    cdef Version version = version_of(x)
+    cdef ViewInfo info
+    cdef int i = 0
+    cdef bint several = p.outputs != 1
+    for item in (result if several else (result,)):
+        out = <Tensor>item
+        out.version = version
+        info = ViewInfo.__new__(ViewInfo)
+        info.base = x if x.view is None else x.view.base
+        info.parent = x
+        info.primitive = p
+        info.params = params
+        info.output_nr = i
+        info.seen = version.value
+        out.view = info
+        out.flags |= VIEW | (NO_INPLACE if several else 0) | (0 if tp_grad_mode else NO_GRAD_VIEW)
+        if x.flags & (NO_INPLACE | NO_GRAD_VIEW):
+            out.flags |= x.flags & (NO_INPLACE | NO_GRAD_VIEW)
+        i += 1
+
+
+cdef refresh(Tensor x):
+    """Bring the history and tangents of a view up to date with in-place changes of its base."""
+    cdef ViewInfo info = x.view
+    cdef Tensor fresh
+    cdef int previous
+    if info is None or info.seen == x.version.value:
+        return
+    info.seen = x.version.value
+    if not info.base.flags & (REQUIRES_GRAD | TANGENT) and not x.flags & (REQUIRES_GRAD | TANGENT):
+        return
+    previous = tp_grad_mode
+    set_grad_mode(True)
+    try:
+        result = apply_primitive(info.primitive, (info.parent,), info.params)
+    finally:
+        set_grad_mode(previous)
+    fresh = <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr])
+    x._grad_fn = fresh._grad_fn
+    x.output_nr = fresh.output_nr
+    x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (fresh.flags & REQUIRES_GRAD)
+    set_tangents(x, fresh.tangents)
+
+
+def view_chain(Tensor x):
+    """((primitive, params, output number), ...) that lead from the base of a view to it."""
+    cdef list chain = []
+    while x.view is not None:
+        chain.append((x.view.primitive, x.view.params, x.view.output_nr))
+        x = x.view.parent
+    return tuple(reversed(chain))
+
+
+def check_inplace(Tensor x, str name):
+    """Raise, before anything is changed, where an in-place change of `x` is not allowed."""
+    cdef Tensor base
+    if x.flags & VIEW:
+        refresh(x)
+    if x.flags & INFERENCE and not tp_modes & MODE_INFERENCE and tp_grad_mode and \
+            x.flags & REQUIRES_GRAD:
+        raise RuntimeError(f"{name}(): an inference tensor cannot be changed in place outside "
+                           "inference_mode; use .clone() to make a normal tensor")
+    if not tp_grad_mode:
+        return
+    if x.flags & REQUIRES_GRAD and (x._grad_fn is None or type(x._grad_fn) is AccumulateGrad):
+        raise RuntimeError(
+            f"{name}(): a leaf tensor that requires grad is being used in an in-place operation; "
+            "do it under tensorplay.no_grad(), or on a copy made with .clone()")
+    if x.view is None:
+        return
+    base = x.view.base
+    if base.flags & REQUIRES_GRAD and (base._grad_fn is None
+                                       or type(base._grad_fn) is AccumulateGrad):
+        raise RuntimeError(
+            f"{name}(): a view of a leaf tensor that requires grad is being used in an in-place "
+            "operation; do it under tensorplay.no_grad(), or on a copy made with .clone()")
+    if x.flags & NO_INPLACE and x.flags & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"{name}(): output {x.view.output_nr} of {x.view.primitive.node_name} is one of "
+            "several views made by one operation and cannot be changed in place; use the "
+            "out-of-place operation, or narrow/select to make the view")
+    if x.flags & NO_GRAD_VIEW and base.flags & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"{name}(): a view that was made under no_grad is being changed in place with grad "
+            "mode on; make the view with grad mode on, or change it under no_grad")
+
+
+def assign(Tensor x, Tensor value, str name):
+    """Write `value` (the result of an operation) into x's memory and give x its history."""
+    cdef Tensor base, before
+    cdef unsigned int flags
+    cdef ViewInfo info
+    check_inplace(x, name)
+    if shape_of(value) != shape_of(x):
+        raise RuntimeError(
+            f"{name}(): the result has shape {list(shape_of(value))}, which does not match the "
+            f"shape {list(shape_of(x))} of the tensor it would be written to")
+    if typenum_of(value) != typenum_of(x):
+        if not _dtypes.can_cast(dtype_of(value), dtype_of(x)):
+            raise RuntimeError(
+                f"{name}(): result type {dtype_of(value)} can't be cast to the desired output "
+                f"type {dtype_of(x)}")
+        value = _layer["cast"](value, dtype_of(x))
+    info = x.view
+    before = alias_with_history(x if info is None else info.base)
+    write_values(x, value, name)
+    count_change(x)
+    if info is not None:
+        rebase(info.base, before, value, view_chain(x))
+        refresh(x)
+    else:
+        take_history(x, value)
+    return x
+
+
+cdef take_history(Tensor x, Tensor value):
+    """x is now what `value` is; under no_grad its history stays (its values are data)."""
+    cdef Node old = x._grad_fn
+    if tp_grad_mode:
+        if value.flags & REQUIRES_GRAD:
+            x._grad_fn = edge_of(value)
+            x.output_nr = value.output_nr
+            x.flags |= REQUIRES_GRAD
+        else:
+            x._grad_fn = None
+            x.output_nr = 0
+            x.flags &= ~<unsigned int>REQUIRES_GRAD
+        if x.flags & RETAIN_GRAD and x._grad_fn is not old:
+            move_retain(x, old)
+    set_tangents(x, value.tangents)
+
+
+cdef move_retain(Tensor x, Node old):
+    if old is not None and old.retained is not None:
+        for key in list(old.retained):
+            old.retained[key] = [ref for ref in old.retained[key] if ref() is not x]
+    if x._grad_fn is not None:
+        x._grad_fn.add_retain(x)
+    else:
+        x.flags &= ~<unsigned int>RETAIN_GRAD
+
+
+cdef rebase(Tensor base, Tensor before, Tensor value, tuple chain):
+    """A view of `base` was overwritten with `value`: record that at the base."""
+    cdef Primitive scatter = <Primitive>_layer["view_scatter"]
+    cdef unsigned int flags = before.flags | value.flags
+    cdef Node old = base._grad_fn
+    cdef tuple inputs = (before, value)
+    if tp_grad_mode:
+        base._grad_fn = None
+        base.output_nr = 0
+        base.flags &= ~<unsigned int>REQUIRES_GRAD
+        if flags & REQUIRES_GRAD:
+            record(scatter, inputs, (chain,), base)
+        if base.flags & RETAIN_GRAD:
+            move_retain(base, old)
+    set_tangents(base, None)
+    if flags & TANGENT:
+        push_tangents(scatter, inputs, (chain,), base)
+
+
+cdef write_values(Tensor x, Tensor value, str name):
+    """Copy values, level by level, without touching x's own history."""
+    cdef Tensor inner
+    cdef int bdim
+    if x._array is not None:
+        if value._array is None:
+            raise RuntimeError(
+                f"{name}(): a tensor from outside of vmap or a function transform cannot take the "
+                "values of one inside it in place; use the out-of-place operation, or make the "
+                "tensor inside")
+        if not (<object>x._array).flags.writeable:
+            raise RuntimeError(f"{name}(): the tensor is over a read-only array; use .clone()")
+        check_self_overlap(x, name)
+        np.copyto(x._array, value._array, casting="unsafe")
+        return
+    if value.flags & BOX and value._level == x._level:
+        inner = value._value
+        bdim = value._bdim
+    else:
+        inner = value
+        bdim = -1
+    if x._bdim < 0 and bdim >= 0:
+        raise RuntimeError(
+            f"{name}(): inside vmap, a tensor that is the same for every sample cannot take "
+            "values that differ between samples in place; use the out-of-place operation, or "
+            "make the tensor from a batched one (x.new_zeros, zeros_like)")
+    if x._bdim >= 0:
+        if bdim < 0:
+            shape = shape_of(inner)
+            inner = _layer["unsqueeze"](inner, x._bdim)
+            full = shape[:x._bdim] + (shape_of(x._value)[x._bdim],) + shape[x._bdim:]
+            inner = _layer["expand"](inner, full)
+        elif bdim != x._bdim:
+            inner = _layer["movedim"](inner, bdim, x._bdim)
+    assign_inner(x, inner, name)
+
+
+cdef assign_inner(Tensor x, Tensor inner, str name):
+    cdef Level level = find_level(x._level)
+    cdef int previous = tp_grad_mode
+    if level is not None and level.grad_mode >= 0:
+        set_grad_mode(level.grad_mode)
+    try:
+        # An operation of its own, so that the value's history is never that of a leaf.
+        assign(x._value, _layer["clone"](inner) if inner.flags & REQUIRES_GRAD else inner, name)
+    finally:
+        set_grad_mode(previous)
+
+
+cdef check_self_overlap(Tensor x, str name):
+    cdef cnp.ndarray array = x._array
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_STRIDES(array)[i] == 0 and cnp.PyArray_DIMS(array)[i] > 1:
+            raise RuntimeError(
+                f"{name}(): more than one element of the written-to tensor refers to a single "
+                "memory location (it was expanded); .clone() the tensor first")
+
+
+def write_out(name, out, result):
+    """Store a result in `out=`: a tensor, or a tuple of tensors for several results."""
+    if isinstance(result, tuple):
+        for target, item in zip(out, result):
+            write_one_out(name, target, item)
+        return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
+    return write_one_out(name, out, result)
+
+
+cdef object write_one_out(str name, object target, Tensor result):
+    cdef Tensor out
+    if not is_tensor(target):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+    out = target
+    if tp_grad_mode and (out.flags | result.flags) & REQUIRES_GRAD:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad; leave out= away, or use no_grad()")
+    if not _dtypes.can_cast(dtype_of(result), dtype_of(out)):
+        raise RuntimeError(f"{name}(): result type {dtype_of(result)} can't be cast to the desired "
+                           f"output type {dtype_of(out)}")
+    if shape_of(out) != shape_of(result):
+        if (<object>out._array).size:
+            warnings.warn(
+                f"{name}(): the out tensor of shape {list(shape_of(out))} was resized to "
+                f"{list(shape_of(result))}; give an out of the right shape", UserWarning,
+                stacklevel=2)
+        out._array = np.empty(shape_of(result), dtype=(<object>out._array).dtype)
+        out.version = None
+    return assign(out, result, name)
+
+
+# --- in-place forms of operations -----------------------------------------------------------------
+
+cdef class Inplace:
+    """The in-place form of an operation: `x.add_(y)` computes `add(x, y)` and writes it into x."""
+
+    cdef readonly object function
+    cdef readonly str name
+    cdef dict __dict__
+
+    def __init__(self, function, str name):
+        self.function = function
+        self.name = name
+        setattr(self, "__name__", name)
+        setattr(self, "__qualname__", name)
+        setattr(self, "__wrapped__", function)
+        setattr(self, "__doc__", f"In-place form of `{name[:-1]}`.")
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        return <object>PyMethod_New_object(self, instance)
+
+    def __repr__(self):
+        return f"<tensorplay operator {self.name}>"
+
+    def __call__(self, Tensor x, *args, **kwargs):
+        if not kwargs and type(self.function) is Primitive and \
+                fast_inplace(<Primitive>self.function, x, args):
+            return x
+        check_inplace(x, self.name)
+        source = x
+        if x.flags & (REQUIRES_GRAD | TANGENT | BOX):
+            source = alias_with_history(x)
+        return assign(x, self.function(source, *args, **kwargs), self.name)
+
+
+cdef bint fast_inplace(Primitive p, Tensor x, tuple args):
+    """Straight into x's memory with the compiled loop; False where that does not apply."""
+    cdef cnp.ndarray a, b
+    cdef Tensor y
+    cdef int64_t rows = 0, cols = 0
+    cdef int layout
+    cdef double value
+    cdef float value32
+    if p.fast == FAST_NONE or tp_modes or x.flags & (SLOW | VIEW | INFERENCE):
+        return False
+    a = x._array
+    if (x.flags & REQUIRES_GRAD and tp_grad_mode) or not is_loop_array(a) or not has_loop(p, a) \
+            or not cnp.PyArray_ISWRITEABLE(a):
+        return False
+    if p.fast == FAST_UNARY:
+        if args:
+            return False
+        run_unary(p, a, a)
+    elif len(args) != 1:
+        return False
+    elif is_number(args[0]):
+        value = args[0]
+        value32 = <float>value
+        run_binary(p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a),
+                   <void*>&value32 if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT else <void*>&value,
+                   cnp.PyArray_DATA(a), 1, cnp.PyArray_SIZE(a), SCALAR_B)
+    elif is_tensor(args[0]):
+        y = args[0]
+        if y.flags & (SLOW | VIEW) or (y.flags & REQUIRES_GRAD and tp_grad_mode):
+            return False
+        b = y._array
+        if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not cnp.PyArray_IS_C_CONTIGUOUS(b):
+            return False
+        layout = layout_of(a, b, &rows, &cols)
+        if layout < 0 or (layout != SAME and overlap(a, b)):
+            return False
+        if layout == SAME and cnp.PyArray_DATA(a) != cnp.PyArray_DATA(b) and overlap(a, b):
+            return False
+        run_binary(p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
+                   cnp.PyArray_DATA(a), rows, cols, layout)
+    else:
+        return False
+    if x.version is None:
+        x.version = Version.__new__(Version)
+    x.version.value += 1
+    return True
+
+
+cdef bint overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether two contiguous arrays share any memory."""
+    cdef char* start_a = <char*>cnp.PyArray_DATA(a)
+    cdef char* start_b = <char*>cnp.PyArray_DATA(b)
+    return start_a < start_b + cnp.PyArray_NBYTES(b) and start_b < start_a + cnp.PyArray_NBYTES(a)
+
+
+def bump_version(Tensor x, long by=1):
+    """Count an in-place change made outside the library's sight."""
+    count_change(x, by)
+
+
+def set_data(Tensor x, Tensor value):
+    """Let x stand over the memory of another tensor, outside of the graph (`x.data = value`)."""
+    x._array = value._array
+    x._value = value._value
+    x._bdim = value._bdim
+    x._level = value._level
+    x.version = None if x.version is None else Version.__new__(Version)
+
+
+def share_version(Tensor x, Tensor other):
+    """Let two tensors over the same memory count their changes together."""
+    x.version = version_of(other)
+
+
+def is_inference(Tensor x):
+    """Whether x was made under inference_mode."""
+    return (x.flags & INFERENCE) != 0
+
+
+def forget_history(Tensor x):
+    """Take x out of the graph in place (`detach_`)."""
+    if x.view is not None:
+        raise RuntimeError("detach_(): can't detach a view in place; use detach() instead")
+    x._grad_fn = None
+    x.output_nr = 0
+    x.flags &= ~<unsigned int>(REQUIRES_GRAD | RETAIN_GRAD)

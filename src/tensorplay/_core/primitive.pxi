@@ -1,0 +1,258 @@
+# Primitives: operations with a kernel and rules. `tensorplay.ops.kinds` builds them.
+
+cdef enum:
+    FAST_NONE = 0
+    FAST_UNARY = 1     # one tensor in, a compiled loop out
+    FAST_BINARY = 2
+
+
+cdef extern from "kernels.h" namespace "tensorplay" nogil:
+    cdef struct Loop:
+        const char* name
+        void* f32
+        void* f64
+    cdef struct Kernels:
+        const char* isa
+        const Loop* unary
+        const Loop* binary
+        const Loop* reduce
+        const Loop* row
+        const Loop* row2
+        void (*gemm_f32)(const float*, int64_t, int64_t, const float*, int64_t, int64_t, float*,
+                         int64_t, int64_t, int64_t)
+        void (*gemm_f64)(const double*, int64_t, int64_t, const double*, int64_t, int64_t, double*,
+                         int64_t, int64_t, int64_t)
+    const Kernels& kernels()
+    int get_threads()
+    void set_threads(int)
+    cdef enum Layout:
+        SAME, SCALAR_B, SCALAR_A, ROW_B, ROW_A, COL_B, COL_A
+
+
+cdef const Loop* find_loop(const Loop* table, bytes name) noexcept:
+    cdef const Loop* entry = table
+    while entry.name is not NULL:
+        if entry.name == name:
+            return entry
+        entry += 1
+    return NULL
+
+
+registry = {}   # name -> Primitive: every primitive there is
+
+
+cdef class Primitive:
+    """An operation: a kernel on arrays and the rules that make it differentiable and batchable.
+
+    Called as `primitive(*inputs, *params)`: tensors (or numbers, or None where an input is
+    optional) first, then static parameters, already checked and normalised. An op with any number
+    of inputs takes them as one sequence. As a class attribute it is a method.
+    """
+
+    cdef vectorcallfunc vectorcall
+    cdef readonly str name
+    cdef readonly str node_name        # what grad_fn prints, such as 'MulBackward0'
+    cdef readonly tuple arg_names      # names of the tensor inputs
+    cdef readonly tuple param_names
+    cdef readonly bint variadic        # one sequence of tensors in place of named inputs
+    cdef readonly int outputs          # 1, or how many; -1: depends on the call (a tuple)
+    cdef readonly object kernel        # arrays, params -> array(s)
+    cdef readonly list vjp_rules       # per input a Rule or None
+    cdef readonly Rule vjp_joint       # or one rule for all inputs
+    cdef readonly bint partials        # vjp_rules are local derivatives d: g * conj(d)
+    cdef readonly object jvp           # (primitive, primals, tangents, out, params) -> tangent(s)
+    cdef readonly object batch         # (primitive, values, bdims, params) -> (value(s), bdim(s))
+    cdef readonly str promote          # None, 'same' (common dtype) or 'float' (at least floating)
+    cdef readonly bint broadcasts      # inputs may be smaller than what the rules return
+    cdef readonly bint is_view
+    cdef readonly bint quiet           # the kernel itself never raises a NumPy warning
+    cdef readonly frozenset fixed      # numbers of outputs that are not differentiable
+    cdef readonly bint differentiable
+    cdef readonly str kind
+    cdef public object public          # Python function with the public signature, or None
+    cdef dict __dict__                 # __doc__, __signature__, __module__ ... as functions have
+    cdef int fast
+    cdef int n_inputs
+    cdef int n_required                # positional arguments of the shortest direct call
+    cdef void* f32
+    cdef void* f64
+
+    def __init__(self, str name, kernel, tuple inputs, tuple params=(), *, vjp=None, jvp=None,
+                 batch=None, int outputs=1, bint variadic=False, promote=None, bint partials=False,
+                 bint broadcasts=False, bint view=False, bint quiet=False, fixed=(), str kind="",
+                 str node_name=None, loop=None, register=True):
+        if name in registry and register:
+            raise ValueError(f"primitive '{name}' is defined twice")
+        self.name = name
+        setattr(self, "__name__", name)
+        setattr(self, "__qualname__", name)
+        self.kernel = kernel
+        self.arg_names = inputs
+        self.param_names = params
+        self.n_inputs = len(inputs)
+        self.n_required = len(inputs) + len(params)
+        self.variadic = variadic
+        self.outputs = outputs
+        self.jvp = jvp
+        self.batch = batch
+        self.promote = promote
+        self.partials = partials
+        self.broadcasts = broadcasts or partials
+        self.is_view = view
+        self.quiet = quiet
+        self.fixed = frozenset(fixed)
+        self.kind = kind
+        self.node_name = node_name or default_node_name(name)
+        self.differentiable = vjp is not None
+        self.set_rules(vjp)
+        self.set_loop(loop)
+        self.vectorcall = <vectorcallfunc>primitive_vectorcall
+        if register:
+            registry[name] = self
+
+    cdef set_rules(self, vjp):
+        where = f"the reverse rule of '{self.name}'"
+        if isinstance(vjp, (tuple, list)):
+            if len(vjp) != self.n_inputs:
+                raise TypeError(f"{where}: {len(vjp)} rules for {self.n_inputs} inputs")
+            self.vjp_rules = [
+                None if rule is None else Rule(rule, self.arg_names, self.param_names, where)
+                for rule in vjp]
+        elif vjp is not None:
+            self.vjp_joint = Rule(vjp, self.arg_names, self.param_names, where, self.variadic)
+
+    cdef set_loop(self, loop):
+        cdef const Loop* entry = NULL
+        if loop is None:
+            return
+        name = loop.encode()
+        if self.n_inputs == 1:
+            entry = find_loop(kernels().unary, name)
+            self.fast = FAST_UNARY
+        else:
+            entry = find_loop(kernels().binary, name)
+            self.fast = FAST_BINARY
+        if entry is NULL:
+            raise ValueError(f"primitive '{self.name}': no compiled loop is named '{loop}'")
+        self.f32 = entry.f32
+        self.f64 = entry.f64
+
+    def __call__(self, *args, **kwargs):
+        return primitive_entry(self, args, kwargs)
+
+    def apply(self, inputs, *params):
+        """Run on a sequence of inputs and static parameters."""
+        return apply_primitive(self, tuple(inputs), params)
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        return <object>PyMethod_New_object(self, instance)
+
+    def __repr__(self):
+        return f"<tensorplay operator {self.name}>"
+
+    def __reduce__(self):
+        return _find_primitive, (self.name,)
+
+
+def _find_primitive(name):
+    return registry[name]
+
+
+cdef object PyMethod_New_object(object function, object instance):
+    cdef PyObject* method = PyMethod_New(<PyObject*>function, <PyObject*>instance)
+    result = <object>method
+    Py_DECREF(result)
+    return result
+
+
+def default_node_name(str name):
+    """'log_softmax' -> 'LogSoftmaxBackward0', as graph nodes print."""
+    return "".join([part[:1].upper() + part[1:] for part in name.split("_")]) + "Backward0"
+
+
+cdef object primitive_vectorcall(object callable, PyObject** args, size_t nargsf,
+                                 PyObject* kwnames):
+    cdef Primitive self = <Primitive>callable
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(nargsf)
+    cdef tuple positional
+    cdef dict keywords
+    if kwnames is NULL:
+        if self.fast == FAST_BINARY and n == 2:
+            result = binary_fast(self, <object>args[0], <object>args[1])
+            if result is not None:
+                return result
+        elif self.fast == FAST_UNARY and n == 1:
+            result = unary_fast(self, <object>args[0])
+            if result is not None:
+                return result
+    positional = PyTuple_New(n)
+    for i in range(n):
+        Py_INCREF(<object>args[i])
+        PyTuple_SET_ITEM(positional, i, <object>args[i])
+    if kwnames is NULL:
+        return primitive_entry(self, positional, None)
+    keywords = {}
+    for i in range(PyTuple_GET_SIZE(<object>kwnames)):
+        keywords[<object>PyTuple_GET_ITEM(<object>kwnames, i)] = <object>args[n + i]
+    return primitive_entry(self, positional, keywords)
+
+
+cdef object primitive_entry(Primitive self, tuple args, dict kwargs):
+    cdef Py_ssize_t n = len(args)
+    if kwargs:
+        return call_public(self, args, kwargs)
+    if self.variadic:
+        return apply_primitive(self, tuple(args[0]), args[1:])
+    if n == self.n_inputs:
+        if self.n_required == n:
+            return apply_primitive(self, args, ())
+    elif n == self.n_required:
+        return apply_primitive(self, args[:self.n_inputs], args[self.n_inputs:])
+    return call_public(self, args, {})
+
+
+cdef object call_public(Primitive self, tuple args, dict kwargs):
+    """A call that needs binding: keywords, `out=`, or the public signature's own arguments."""
+    cdef Py_ssize_t i
+    out = kwargs.pop("out", None) if kwargs else None
+    if self.public is not None:
+        result = self.public(*args, **kwargs)
+    else:
+        names = self.arg_names + self.param_names
+        if len(args) > len(names):
+            raise TypeError(f"{self.name}() takes {len(names)} positional arguments but "
+                            f"{len(args)} were given")
+        values = list(args)
+        for name in names[len(args):]:
+            if name not in kwargs:
+                raise TypeError(f"{self.name}() missing a required argument: '{name}'")
+            values.append(kwargs.pop(name))
+        if kwargs:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument "
+                            f"'{next(iter(kwargs))}'")
+        result = apply_primitive(self, tuple(values[:self.n_inputs]), tuple(values[self.n_inputs:]))
+    return result if out is None else write_out(self.name, out, result)
+
+
+cdef extern from *:
+    """
+    // Cython gives the type a tp_call only; functions are called through their vectorcall slot.
+    static void tp_enable_vectorcall(PyTypeObject* type, Py_ssize_t offset) {
+        type->tp_vectorcall_offset = offset;
+        type->tp_call = PyVectorcall_Call;
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+        PyType_Modified(type);
+    }
+    """
+    void tp_enable_vectorcall(PyTypeObject*, Py_ssize_t)
+
+
+cdef enable_vectorcall():
+    cdef Primitive probe = Primitive.__new__(Primitive)
+    cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
+    tp_enable_vectorcall(<PyTypeObject*>Primitive, offset)
+
+
+enable_vectorcall()

@@ -1,0 +1,147 @@
+# Per-thread modes, the stack of transform levels, version counters.
+
+cdef extern from *:
+    """
+    // Initial-exec thread storage: read on every operation, so no call to find its address.
+    #if defined(__GNUC__) && !defined(_WIN32)
+    #define TP_TLS __thread __attribute__((tls_model("initial-exec")))
+    #else
+    #define TP_TLS thread_local
+    #endif
+    static TP_TLS int tp_grad_mode = 1;
+    static TP_TLS int tp_modes = 0;         // rare modes; any of them leaves the fast paths
+    """
+    int tp_grad_mode
+    int tp_modes
+
+
+cdef enum:
+    MODE_SAVED_HOOKS = 1   # saved tensors go through pack/unpack hooks
+    MODE_OBSERVED = 2      # every operation is reported to an observer (profiler)
+    MODE_ANOMALY = 4       # nodes remember where they were recorded
+    MODE_INFERENCE = 8     # results are inference tensors
+
+
+def is_grad_enabled():
+    """Whether operations on this thread are recorded for reverse mode.
+
+    >>> import tensorplay as tp
+    >>> tp.is_grad_enabled()
+    True
+    """
+    return tp_grad_mode != 0
+
+
+def set_grad_mode(bint enabled):
+    """Set the grad mode of this thread and return the previous one."""
+    global tp_grad_mode
+    cdef bint previous = tp_grad_mode
+    tp_grad_mode = enabled
+    return previous
+
+
+def set_mode(int bit, bint enabled):
+    """Turn one of the rare modes (a power of two) on or off in this thread; returns its old state."""
+    global tp_modes
+    cdef bint previous = (tp_modes & bit) != 0
+    tp_modes = (tp_modes | bit) if enabled else (tp_modes & ~bit)
+    return previous
+
+
+def get_mode(int bit):
+    """Whether one of the rare modes is on in this thread."""
+    return (tp_modes & bit) != 0
+
+
+class _ModeData(threading.local):
+    """What the rare modes need: hooks and observers of this thread."""
+
+    def __init__(self):
+        self.saved_hooks = []      # (pack, unpack) pairs, innermost last
+        self.observers = []        # objects with enter(name, inputs) and leave(token, outputs)
+
+
+mode_data = _ModeData()
+
+
+# --- transform levels ---------------------------------------------------------------------------
+
+cdef class Level:
+    """One active transform: a vmap, a function-transform gradient, or a forward-mode level.
+
+    `id` grows with nesting and is never used twice, so that a tensor that escapes its transform is
+    recognised. `grad_mode` of a gradient level is the mode outside of it: what the values inside its
+    boxes are computed with.
+    """
+
+    cdef readonly long id
+    cdef readonly str kind           # 'vmap', 'grad' or 'forward'
+    cdef readonly object size        # batch size of a vmap
+    cdef readonly object randomness  # of a vmap: 'error', 'same' or 'different'
+    cdef readonly int grad_mode      # of a grad level; -1: take the current mode
+
+    def __repr__(self):
+        return f"Level({self.id}, {self.kind!r})"
+
+
+class _LevelStack(threading.local):
+    def __init__(self):
+        self.active = []     # every level, innermost last
+        self.by_id = {}
+
+
+cdef object _stack = _LevelStack()
+cdef long _next_level = 0
+
+
+def push_level(str kind, size=None, randomness=None):
+    """Enter a transform level and return it; `pop_level` must follow."""
+    global _next_level
+    cdef Level level = Level.__new__(Level)
+    _next_level += 1
+    level.id = _next_level
+    level.kind = kind
+    level.size = size
+    level.randomness = randomness
+    level.grad_mode = tp_grad_mode if kind == "grad" else -1
+    _stack.active.append(level)
+    _stack.by_id[level.id] = level
+    return level
+
+
+def pop_level(Level level):
+    """Leave a transform level (and any level left open inside it)."""
+    active = _stack.active
+    if level not in active:
+        raise RuntimeError(f"pop_level(): level {level.id} is not active")
+    while True:
+        last = active.pop()
+        del _stack.by_id[last.id]
+        if last is level:
+            return
+
+
+def active_levels():
+    """The active levels of this thread, outermost first."""
+    return tuple(_stack.active)
+
+
+cdef Level find_level(long level_id):
+    return _stack.by_id.get(level_id)
+
+
+cdef long innermost_box_level():
+    """The id of the innermost vmap or grad level; 0 when there is none."""
+    for level in reversed(_stack.active):
+        if (<Level>level).kind != "forward":
+            return (<Level>level).id
+    return 0
+
+
+# --- versions -----------------------------------------------------------------------------------
+
+@cython.freelist(64)
+cdef class Version:
+    """Counts in-place changes; shared by a tensor, its views and its detached aliases."""
+
+    cdef readonly long value
