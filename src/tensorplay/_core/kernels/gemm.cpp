@@ -1,4 +1,4 @@
-// Compiled once per instruction set, with fused multiply-adds allowed (unlike loops.cpp).
+// Compiled once per instruction set; the table in loops.cpp refers to it.
 #include "gemm.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {

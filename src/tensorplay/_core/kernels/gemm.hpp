@@ -61,7 +61,7 @@ template <class T> struct Product {
     int64_t b_row;
     T* c;
     int64_t c_row, m, n, k;
-    bool accumulate;  // add to c
+    bool accumulate;  // add to what c holds
 };
 
 // All rows of as many columns as fit in blocks of this width, from j on; returns where it stopped.
@@ -82,14 +82,26 @@ static inline int64_t columns(const Product<T>& p, int64_t j)
     return j;
 }
 
+// The columns from j on, fewer than `width`: in narrower blocks, or in one block that ends at the
+// last column and computes some columns a second time.
+template <int width, class T> static inline void last_columns(const Product<T>& p, int64_t j)
+{
+    if (j == p.n) return;
+    if constexpr (width * sizeof(T) <= 16) {
+        if (width <= p.n && !p.accumulate) columns<1, width>(p, p.n - width);
+        else columns<1, 1>(p, j);
+    } else {
+        if (p.n - j > width / 2 && width <= p.n && !p.accumulate)
+            columns<1, width>(p, p.n - width);
+        else
+            last_columns<width / 2>(p, columns<1, width / 2>(p, j));
+    }
+}
+
 template <class T> static void multiply(const Product<T>& p)
 {
-    constexpr int full = register_bytes / int(sizeof(T)), least = 16 / int(sizeof(T));
-    int64_t j = columns<2, full>(p, 0);
-    j = columns<1, full>(p, j);
-    if constexpr (full / 2 >= least) j = columns<1, full / 2>(p, j);
-    if constexpr (full / 4 >= least) j = columns<1, full / 4>(p, j);
-    columns<1, 1>(p, j);
+    constexpr int width = register_bytes / int(sizeof(T));
+    last_columns<width>(p, columns<1, width>(p, columns<2, width>(p, 0)));
 }
 
 template <class T> static inline T dot(const T* x, const T* y, int64_t n)

@@ -193,6 +193,21 @@ static void fold_rows(F f, const T* x, T* out, int64_t length, int64_t stride, i
     }
 }
 
+// The same, where rows are short: several of them are taken for one long row first.
+template <class F, class T>
+static void fold_columns(F f, const T* x, T* out, int64_t length, int64_t stride, int64_t cols)
+{
+    int64_t group = tile / cols;
+    if (cols != stride || cols > tile / 8 || length < 4 * group)
+        return fold_rows(f, x, out, length, stride, cols);
+    T part[2 * tile];
+    int64_t whole = length / group, wide = group * cols, rest = length - whole * group;
+    fold_rows(f, x, part, whole, wide, wide);
+    fold_rows(f, part, part + tile, group, cols, cols);
+    fold_rows(f, x + whole * wide, out, rest, cols, cols);
+    for (int64_t j = 0; j < cols; ++j) out[j] = f(out[j], part[tile + j]);
+}
+
 // Calls body(x, out, cols) for each piece of at most `tile` columns of each of the outer slices.
 template <class T, class Body>
 static inline void for_tiles(const T* x, T* out, int64_t outer, int64_t length, int64_t inner,
@@ -221,7 +236,7 @@ void reduce(const T* x, T* out, int64_t outer, int64_t length, int64_t inner)
     } else {
         for_tiles(x, out, outer, length, inner, grain_cheap,
                   [=](const T* from, T* to, int64_t cols) {
-                      fold_rows(F(), from, to, length, inner, cols);
+                      fold_columns(F(), from, to, length, inner, cols);
                   });
     }
 }
