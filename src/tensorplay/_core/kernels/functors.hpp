@@ -15,7 +15,10 @@ template <class T> constexpr T gelu_scale = T(0.79788456080286535588);     // sq
 template <class T> constexpr T gelu_cubic = T(0.044715);                   // arXiv:1606.08415
 
 template <class T> static inline T logistic(T x) { return T(1) / (T(1) + exp(-x)); }
-template <class T> static inline T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == x ? T(0) : x; }
+template <class T> static inline T signum(T x)
+{
+    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == x ? T(0) : x;
+}
 // The argument z for which tanh-gelu(x) = x * logistic(z): no cancellation for negative x.
 template <class T> static inline T gelu_argument(T x)
 {

@@ -16,21 +16,30 @@ namespace avx512 { extern const Kernels table; }
 
 int thread_limit = 1;
 
-static const Kernels& choose()
+// The table of an instruction set, null where this build or this processor does not have it.
+static const Kernels* table_of([[maybe_unused]] const char* isa)
 {
-    // For tests and for comparing: TENSORPLAY_ISA=avx2 (or baseline) asks for no more than that.
-    const char* wish = std::getenv("TENSORPLAY_ISA");
-    [[maybe_unused]] bool any = !wish || !std::strcmp(wish, "avx512");
-    [[maybe_unused]] bool at_most_avx2 = any || !std::strcmp(wish, "avx2");
 #ifdef TENSORPLAY_AVX512
-    if (any && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return avx512::table;
+    if (!std::strcmp(isa, "avx512") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &avx512::table;
 #endif
 #ifdef TENSORPLAY_AVX2
-    if (at_most_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return avx2::table;
+    if (!std::strcmp(isa, "avx2") && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
+        return &avx2::table;
 #endif
+    return std::strcmp(isa, "baseline") ? nullptr : &baseline::table;
+}
+
+static const Kernels& choose()
+{
+    // To compare, or to get the same last bits on different machines: TENSORPLAY_ISA=baseline.
+    const char* wish = std::getenv("TENSORPLAY_ISA");
+    const char* order[] = {wish ? wish : "avx512", "avx512", "avx2"};
+    for (const char* isa : order)
+        if (const Kernels* table = table_of(isa)) return *table;
     return baseline::table;
 }
 
@@ -63,3 +72,9 @@ void set_threads(int count)
 }
 
 }  // namespace tensorplay
+
+// For tests/test_kernels.py, which runs every table this processor can run.
+extern "C" __attribute__((visibility("default"))) const void* tensorplay_kernels(const char* isa)
+{
+    return tensorplay::table_of(isa);
+}

@@ -6,14 +6,15 @@ namespace tensorplay {
 
 extern int thread_limit;  // set_threads(); 1 in a forked child, where OpenMP's threads are gone
 
-// Below this many elements a second thread costs more than it brings (benchmarks/README.md).
+// Below this many elements a second thread brings little: waking it costs about a microsecond, and
+// much more where other programs keep the processors busy.
 constexpr int64_t grain_cheap = 65536;
-constexpr int64_t grain_costly = 8192;
+constexpr int64_t grain_costly = 16384;
 
 namespace TENSORPLAY_ISA {
 
 // body(begin, end) over parts of 0 .. n, in threads when n reaches the grain.
-template <class Body> static inline void split(int64_t n, int64_t grain, Body body)
+template <class Body> static inline void split(int64_t n, [[maybe_unused]] int64_t grain, Body body)
 {
 #ifdef _OPENMP
     if (n >= grain && n > 1 && thread_limit > 1) {
