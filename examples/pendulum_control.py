@@ -22,6 +22,8 @@ from tensorplay.func import jacfwd, jacrev
 GRAVITY, LENGTH, MASS, FRICTION = 9.81, 1.0, 1.0, 0.1  # SI units; a point mass on a rod
 LIMIT = 3.0  # the motor's torque in N m; holding the rod level would take 9.81
 SECONDS, STEPS = 5.0, 50
+HANGING = tp.zeros(2, dtype=tp.float64)
+UPRIGHT = tp.tensor([math.pi, 0.0], dtype=tp.float64)
 
 
 def motion(state, torque):
@@ -43,10 +45,6 @@ def simulate(state, torques):
         state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         states.append(state)
     return tp.stack(states)
-
-
-HANGING = tp.zeros(2, dtype=tp.float64)
-UPRIGHT = tp.tensor([math.pi, 0.0], dtype=tp.float64)
 
 
 def miss(torques):
