@@ -1,0 +1,2 @@
+from tensorplay.ops import structure, elementwise, shaping
+from tensorplay._core import core

@@ -1,12 +1,11 @@
 # The general path of an operation: promotion, transform levels, recording, tangents.
 
-weak_number = {}      # hooks of the layers above, set by register_layer
-cdef object _layer = weak_number
+cdef dict _layer = {}
 
 
 def register_layer(**functions):
     """Give the core what the Python layers define: cast, sum_to, expand, conj, neg, mul, ..."""
-    weak_number.update(functions)
+    _layer.update(functions)
 
 
 cdef object apply_primitive(Primitive p, tuple inputs, tuple params):
@@ -29,7 +28,7 @@ cdef object apply_primitive(Primitive p, tuple inputs, tuple params):
                 uniform = False
         elif item is not None:
             uniform = False
-    if not uniform or (p.promote is not None and (num < 0 or p.promote != "same")):
+    if not uniform or (p.promote == "float" and not is_differentiable_typenum(num)):
         inputs = unify(p, inputs)
         flags = 0
         for item in inputs:
@@ -615,3 +614,10 @@ def with_tangents(Tensor x, dict tangents):
 def primal_below(Tensor x, long level):
     """x without the tangents of `level` and of levels inside it."""
     return below(x, level)
+
+
+def result_dtype(tensors):
+    """The dtype that PyTorch's promotion gives for tensors (0-dim ones and numbers are weak)."""
+    return _dtypes.promote([
+        (dtype_of(<Tensor>x), 0 if (<Tensor>x).flags & WEAK else (2 if ndim_of(<Tensor>x) else 1))
+        for x in tensors])

@@ -36,6 +36,7 @@ cdef discover(Run run):
     cdef Node node, child
     cdef Slot* slot
     cdef Slot* child_slot
+    cdef Visit* top
     cdef Py_ssize_t index
     for node, _, _ in run.roots:
         slot = run.slot(node)
@@ -44,14 +45,15 @@ cdef discover(Run run):
         visit(run, node)
         stack.push_back(Visit(<PyObject*>node, 0))
         while not stack.empty():
-            node = <Node>stack.back().first
-            index = stack.back().second
+            top = &stack.back()
+            node = <Node>top.first
+            index = top.second
             if index == PyTuple_GET_SIZE(node.next_nodes):
                 stack.pop_back()
                 if run.selective and not stack.empty() and run.slot(node).state & NEEDED:
                     run.slot(<Node>stack.back().first).state |= NEEDED
                 continue
-            stack.back().second += 1
+            top.second = index + 1
             item = <object>PyTuple_GET_ITEM(node.next_nodes, index)
             if item is None:
                 continue

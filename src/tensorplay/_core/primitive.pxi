@@ -69,6 +69,7 @@ cdef class Primitive:
     cdef readonly frozenset fixed      # numbers of outputs that are not differentiable
     cdef readonly bint differentiable
     cdef readonly str kind
+    cdef public tuple keywords         # public names of the inputs, as in `input=`, `other=`
     cdef public object public          # Python function with the public signature, or None
     cdef dict __dict__                 # __doc__, __signature__, __module__ ... as functions have
     cdef int fast
@@ -102,6 +103,7 @@ cdef class Primitive:
         self.quiet = quiet
         self.fixed = frozenset(fixed)
         self.kind = kind
+        self.keywords = ("input", "other")[:len(inputs)] if len(inputs) < 3 else inputs
         self.node_name = node_name or default_node_name(name)
         self.differentiable = vjp is not None
         self.set_rules(vjp)
@@ -220,7 +222,7 @@ cdef object call_public(Primitive self, tuple args, dict kwargs):
     if self.public is not None:
         result = self.public(*args, **kwargs)
     else:
-        names = self.arg_names + self.param_names
+        names = self.keywords + self.param_names
         if len(args) > len(names):
             raise TypeError(f"{self.name}() takes {len(names)} positional arguments but "
                             f"{len(args)} were given")
@@ -233,6 +235,58 @@ cdef object call_public(Primitive self, tuple args, dict kwargs):
             raise TypeError(f"{self.name}() got an unexpected keyword argument "
                             f"'{next(iter(kwargs))}'")
         result = apply_primitive(self, tuple(values[:self.n_inputs]), tuple(values[self.n_inputs:]))
+    return result if out is None else write_out(self.name, out, result)
+
+
+cdef class Operation:
+    """A public function made of other operations, with `out=` where that is offered.
+
+    Behaves as the Python function it holds; as a class attribute it is a method.
+    """
+
+    cdef vectorcallfunc vectorcall
+    cdef readonly object function
+    cdef readonly str name
+    cdef dict __dict__
+
+    def __init__(self, function, str name):
+        self.function = function
+        self.name = name
+        self.vectorcall = <vectorcallfunc>operation_vectorcall
+        for key in ("__name__", "__qualname__", "__doc__", "__module__"):
+            setattr(self, key, getattr(function, key))
+        setattr(self, "__wrapped__", function)
+
+    def __call__(self, *args, **kwargs):
+        return call_operation(self, args, kwargs)
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        return <object>PyMethod_New_object(self, instance)
+
+    def __repr__(self):
+        return f"<tensorplay function {self.name}>"
+
+    def __reduce__(self):
+        return self.name
+
+
+cdef object operation_vectorcall(object callable, PyObject** args, size_t nargsf,
+                                 PyObject* kwnames):
+    cdef Operation self = <Operation>callable
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(nargsf)
+    if kwnames is NULL or "out" not in <tuple>kwnames:
+        return PyObject_Vectorcall(self.function, args, n, kwnames)
+    keywords = {}
+    for i in range(PyTuple_GET_SIZE(<object>kwnames)):
+        keywords[<object>PyTuple_GET_ITEM(<object>kwnames, i)] = <object>args[n + i]
+    return call_operation(self, tuple([<object>args[i] for i in range(n)]), keywords)
+
+
+cdef object call_operation(Operation self, tuple args, dict kwargs):
+    out = kwargs.pop("out", None)
+    result = self.function(*args, **kwargs)
     return result if out is None else write_out(self.name, out, result)
 
 
@@ -252,7 +306,10 @@ cdef extern from *:
 cdef enable_vectorcall():
     cdef Primitive probe = Primitive.__new__(Primitive)
     cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
+    cdef Operation other = Operation.__new__(Operation)
     tp_enable_vectorcall(<PyTypeObject*>Primitive, offset)
+    offset = <char*>&other.vectorcall - <char*><PyObject*>other
+    tp_enable_vectorcall(<PyTypeObject*>Operation, offset)
 
 
 enable_vectorcall()

@@ -571,3 +571,32 @@ def retain_grad(Tensor self):
         return
     self.flags |= RETAIN_GRAD
     self._grad_fn.add_retain(self)
+
+
+def zeros_of(Tensor x):
+    """Zeros of x's shape and dtype that take no memory (a broadcast, read-only array)."""
+    cdef object kind = dtype_of(x).numpy
+    return new_tensor(np.broadcast_to(np.zeros((), dtype=kind), shape_of(x)))
+
+
+def zeros_shaped(Tensor like, tuple shape):
+    """Zeros of a given shape, in the dtype of `like`, that take no memory."""
+    return new_tensor(np.broadcast_to(np.zeros((), dtype=dtype_of(like).numpy), shape))
+
+
+def can_view(Tensor x, tuple shape):
+    """Whether the memory of x can be seen in another shape without a copy."""
+    cdef object array
+    if x._array is None:
+        if x._bdim <= 0:
+            inner = shape if x._bdim < 0 else (shape_of(x._value)[0],) + shape
+            return can_view(x._value, inner)
+        return False
+    array = x._array
+    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array):
+        return True
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Operators, one file per family; `kinds.py` says how they are defined."""

@@ -1,0 +1,408 @@
+"""Views and rearrangements: reshape, transpose, expand, slicing along dims, flip, roll, repeat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay._core.core import Size, Tensor
+from tensorplay.ops.kinds import (
+    front,
+    install_method,
+    linear,
+    method,
+    public,
+    shifting,
+    wrap_dim,
+    wrap_dims,
+)
+from tensorplay.ops.structure import clone, expand_to, sum_to
+
+
+def sizes_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    """Sizes given one by one or as one sequence, as a tuple of ints."""
+    if len(args) == 1 and isinstance(args[0], Sequence):
+        args = tuple(args[0])
+    try:
+        return tuple(s.__index__() if not isinstance(s, Tensor) else int(s.item()) for s in args)
+    except AttributeError:
+        raise TypeError(f"{name}(): sizes must be ints, got {args}") from None
+
+
+# --- reshape --------------------------------------------------------------------------------------
+
+view_op = linear(
+    "view",
+    lambda x, shape: x.reshape(shape),
+    lambda g, x_shape: reshape_to(g, tuple(x_shape)),
+    params=("shape",),
+    batch=lambda p, values, bdims, params: _batch_view(p, values, bdims, params),
+    view=True,
+    quiet=True,
+)
+
+
+def _batch_view(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x = front(values[0], bdims[0])
+    return reshape_to(x, (x.shape[0], *params[0])), 0
+
+
+def infer_shape(shape: tuple[int, ...], numel: int, name: str) -> tuple[int, ...]:
+    """`shape` with its -1 resolved.
+
+    Raises:
+        RuntimeError: if it does not hold `numel` elements, or has several -1.
+    """
+    unknown = [i for i, s in enumerate(shape) if s == -1]
+    if len(unknown) > 1:
+        raise RuntimeError(f"{name}(): only one dimension of {list(shape)} can be inferred (-1)")
+    if any(s < -1 for s in shape):
+        raise RuntimeError(f"{name}(): invalid negative size in shape {list(shape)}")
+    known = math.prod(s for s in shape if s != -1)
+    if unknown:
+        if known == 0:
+            raise RuntimeError(
+                f"{name}(): cannot infer the -1 in {list(shape)}: it is ambiguous for a tensor of "
+                f"{numel} elements"
+            )
+        if numel % known:
+            raise RuntimeError(
+                f"{name}(): shape {list(shape)} is invalid for a tensor of {numel} elements"
+            )
+        return tuple(numel // known if s == -1 else s for s in shape)
+    if known != numel:
+        raise RuntimeError(
+            f"{name}(): shape {list(shape)} is invalid for a tensor of {numel} elements"
+        )
+    return shape
+
+
+def can_view(x: Any, shape: tuple[int, ...]) -> bool:
+    """Whether `shape` can look at x's memory without a copy."""
+    return core.can_view(x, shape)
+
+
+def reshape_to(x: Any, shape: tuple[int, ...]) -> Tensor:
+    """x in another shape: a view where its memory allows, else a copy."""
+    if x.shape == shape:
+        return view_op(x, shape)
+    if can_view(x, shape):
+        return view_op(x, shape)
+    return view_op(contiguous(x), shape)
+
+
+@public()
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """`input` in another shape of as many elements; one size may be -1. A view where possible.
+
+    Raises:
+        RuntimeError: if the shape does not fit.
+
+    >>> import tensorplay as tp
+    >>> tp.arange(6).reshape(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    sizes = sizes_of(shape, "reshape")
+    return reshape_to(input, infer_shape(sizes, input.numel(), "reshape"))
+
+
+@method()
+def view(self: Tensor, *shape: Any) -> Tensor:
+    """This tensor's memory in another shape, or (given a dtype) as another dtype of equal size.
+
+    Raises:
+        RuntimeError: if the shape does not fit, or the memory cannot be seen that way.
+    """
+    if len(shape) == 1 and not isinstance(shape[0], (int, Sequence, Tensor)):
+        return core.registry["view_dtype"](self, shape[0])
+    sizes = infer_shape(sizes_of(shape, "view"), self.numel(), "view")
+    if not can_view(self, sizes):
+        raise RuntimeError(
+            f"view(): shape {list(sizes)} is not compatible with the strides of this tensor of "
+            f"shape {list(self.shape)}; use .reshape(...) or .contiguous() first"
+        )
+    return view_op(self, sizes)
+
+
+@method()
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor's memory in the shape of `other`."""
+    return self.view(*other.shape)
+
+
+@method()
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the shape of `other`."""
+    return self.reshape(*other.shape)
+
+
+contiguous_op = linear(
+    "contiguous",
+    lambda x: np.array(x, order="C", copy=True),
+    lambda g: g,
+    batch=shifting(),
+    quiet=True,
+    node_name="CloneBackward0",
+)  # fmt: skip
+
+
+@method()
+def contiguous(self: Tensor) -> Tensor:
+    """This tensor with its elements in order in memory: itself when they are, else a copy."""
+    return self if self.is_contiguous() else contiguous_op(self)
+
+
+@public()
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """`input` with the dims from start_dim to end_dim made one."""
+    ndim = input.ndim
+    if ndim == 0:
+        return input.reshape(1)
+    first, last = wrap_dim(start_dim, ndim, "flatten"), wrap_dim(end_dim, ndim, "flatten")
+    if first > last:
+        raise RuntimeError(
+            f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} for {ndim} dims"
+        )
+    if first == last:
+        return input
+    shape = tuple(input.shape)
+    return reshape_to(
+        input, shape[:first] + (math.prod(shape[first : last + 1]),) + shape[last + 1 :]
+    )
+
+
+@public()
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """`input` with dim `dim` split into `sizes` (one may be -1)."""
+    dim = wrap_dim(dim, input.ndim, "unflatten")
+    shape = tuple(input.shape)
+    inner = infer_shape(tuple(sizes), shape[dim], "unflatten")
+    return reshape_to(input, shape[:dim] + inner + shape[dim + 1 :])
+
+
+@public()
+def ravel(input: Tensor) -> Tensor:
+    """`input` as one dimension; a view where possible."""
+    return reshape_to(input, (input.numel(),))
+
+
+# --- permutations ---------------------------------------------------------------------------------
+
+
+def _batch_permute(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x = front(values[0], bdims[0])
+    return p(x, (0, *(d + 1 for d in params[0]))), 0
+
+
+permute_op = linear(
+    "permute",
+    np.transpose,
+    lambda g, dims: permute_op(g, tuple(int(i) for i in np.argsort(dims))),
+    params=("dims",),
+    batch=_batch_permute,
+    view=True,
+    quiet=True,
+)
+
+
+@public()
+def permute(input: Tensor, *dims: Any) -> Tensor:
+    """`input` with its dims in another order (a view).
+
+    Raises:
+        RuntimeError: unless `dims` names every dim once.
+    """
+    order = tuple(wrap_dim(d, input.ndim, "permute") for d in sizes_of(dims, "permute"))
+    if sorted(order) != list(range(input.ndim)):
+        raise RuntimeError(
+            f"permute(): dims {order} must name each of the {input.ndim} dims of the input once"
+        )
+    return permute_op(input, order)
+
+
+@public(aliases=("swapaxes", "swapdims"))
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """`input` with two dims exchanged (a view)."""
+    ndim = input.ndim
+    a, b = wrap_dim(dim0, ndim, "transpose"), wrap_dim(dim1, ndim, "transpose")
+    order = list(range(ndim))
+    if ndim:
+        order[a], order[b] = b, a
+    return permute_op(input, tuple(order))
+
+
+@public()
+def t(input: Tensor) -> Tensor:
+    """The transpose of a tensor of at most two dims.
+
+    Raises:
+        RuntimeError: if it has more.
+    """
+    if input.ndim > 2:
+        raise RuntimeError(f"t(): expected a tensor of at most 2 dims, got {input.ndim}")
+    return permute_op(input, tuple(reversed(range(input.ndim))))
+
+
+@public(aliases=("moveaxis",))
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """`input` with dims moved from `source` to `destination` (ints or tuples; a view)."""
+    ndim = input.ndim
+    sources = (source,) if isinstance(source, int) else tuple(source)
+    targets = (destination,) if isinstance(destination, int) else tuple(destination)
+    if len(sources) != len(targets):
+        raise RuntimeError(
+            f"movedim(): source {sources} and destination {targets} differ in length"
+        )
+    sources = tuple(wrap_dim(d, ndim, "movedim") for d in sources)
+    targets = tuple(wrap_dim(d, ndim, "movedim") for d in targets)
+    if len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
+        raise RuntimeError("movedim(): a dim appears more than once in source or destination")
+    order = [d for d in range(ndim) if d not in sources]
+    for target, dim in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, dim)
+    return permute_op(input, tuple(order))
+
+
+# --- size-one dims --------------------------------------------------------------------------------
+
+unsqueeze_op = linear(
+    "unsqueeze",
+    lambda x, dim: np.expand_dims(x, dim),
+    lambda g, dim: squeeze_op(g, (dim,)),
+    params=("dim",),
+    batch=shifting(dims=("dim",)),
+    view=True,
+    quiet=True,
+)
+
+
+def _unsqueeze_all(x: Any, dims: tuple[int, ...]) -> Any:
+    for dim in dims:
+        x = unsqueeze_op(x, dim)
+    return x
+
+
+squeeze_op = linear(
+    "squeeze",
+    lambda x, dims: np.squeeze(x, axis=dims),
+    lambda g, dims: _unsqueeze_all(g, dims),
+    params=("dims",),
+    batch=shifting(dims=("dims",)),
+    view=True,
+    quiet=True,
+)
+
+
+@public(inplace=False)
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """`input` with a dim of size one inserted at `dim` (a view)."""
+    return unsqueeze_op(input, wrap_dim(dim, input.ndim + 1, "unsqueeze"))
+
+
+@public()
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+    """`input` without its dims of size one, or without those of `dim` that have size one."""
+    shape = input.shape
+    dims = wrap_dims(dim, input.ndim, "squeeze", empty_is_all=False)
+    return squeeze_op(input, tuple(d for d in dims if shape[d] == 1))
+
+
+# --- broadcasting ---------------------------------------------------------------------------------
+
+
+def broadcast_shapes_of(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that `shapes` broadcast to.
+
+    Raises:
+        RuntimeError: if they do not.
+    """
+    try:
+        return tuple(np.broadcast_shapes(*[tuple(s) for s in shapes]))
+    except ValueError:
+        listed = " and ".join(str(list(s)) for s in shapes)
+        raise RuntimeError(f"{name}(): shapes {listed} cannot be broadcast together") from None
+
+
+@method()
+def expand(self: Tensor, *sizes: Any) -> Tensor:
+    """This tensor repeated along dims of size one, without a copy; -1 keeps a size.
+
+    Raises:
+        RuntimeError: if a size does not fit.
+    """
+    wanted = sizes_of(sizes, "expand")
+    return _expand(self, wanted, "expand")
+
+
+def _expand(x: Tensor, wanted: tuple[int, ...], name: str) -> Tensor:
+    shape = tuple(x.shape)
+    lead = len(wanted) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"{name}(): {len(wanted)} sizes {list(wanted)} are too few for a tensor of shape "
+            f"{list(shape)}"
+        )
+    sizes = list(wanted)
+    for i, size in enumerate(wanted):
+        have = shape[i - lead] if i >= lead else None
+        if size == -1 and have is not None:
+            sizes[i] = have
+        elif size < 0 or (have is not None and have not in (1, size)):
+            raise RuntimeError(
+                f"{name}(): size {size} at dim {i} of {list(wanted)} does not fit the tensor's "
+                f"shape {list(shape)}"
+            )
+    return expand_to(x, tuple(sizes))
+
+
+@method()
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor expanded to the shape of `other`."""
+    return _expand(self, tuple(other.shape), "expand_as")
+
+
+@public()
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """`input` broadcast to `size`, without a copy."""
+    return _expand(input, sizes_of((size,), "broadcast_to"), "broadcast_to")
+
+
+@public(method=False)
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors broadcast to their common shape, without copies."""
+    shape = broadcast_shapes_of("broadcast_tensors", *[x.shape for x in tensors])
+    return tuple(expand_to(x, shape) for x in tensors)
+
+
+@public(method=False)
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that the given shapes broadcast to."""
+    return Size(
+        broadcast_shapes_of(
+            "broadcast_shapes", *[(s,) if isinstance(s, int) else s for s in shapes]
+        )
+    )
+
+
+@method()
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """This tensor summed down to `size`, which broadcasts to its shape."""
+    return sum_to(self, sizes_of(size, "sum_to_size"))
+
+
+install_method("T", property(lambda self: permute_op(self, tuple(reversed(range(self.ndim))))))
+install_method("mT", property(lambda self: self.transpose(-2, -1)))
+
+core.register_layer(
+    sum_to=lambda x, shape: sum_to(x, tuple(shape)),
+    expand=lambda x, shape: expand_to(x, tuple(shape)),
+    movedim=movedim,
+    unsqueeze=unsqueeze_op,
+    clone=clone,
+    view_scatter=core.registry["view_scatter"],
+)

@@ -1,0 +1,167 @@
+"""Operators that the machinery itself needs: casts, copies, broadcasting and its transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay._core.core import Tensor
+from tensorplay.base import dtypes
+from tensorplay.ops.kinds import (
+    batch_elementwise,
+    front,
+    install_method,
+    linear,
+    primitive,
+    public,
+    shifting,
+)
+
+
+def _cast_back(g: Any, x: Any) -> Any:
+    """A cotangent in the dtype of the input: complex to real keeps the real part."""
+    if g.dtype.is_complex and not x.dtype.is_complex:
+        g = g.real
+    return cast(g, x.dtype)
+
+
+def _cast_kernel(x: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    if x.dtype.kind == "c" and dtype.category < dtypes.COMPLEX:
+        x = x.real
+    return x.astype(dtype.numpy)
+
+
+cast = primitive(
+    "to_dtype",
+    _cast_kernel,
+    params=("dtype",),
+    vjp=_cast_back,
+    jvp=lambda t, dtype: cast(t, dtype) if dtype.category >= dtypes.FLOAT else None,
+    batch=batch_elementwise,
+    node_name="ToCopyBackward0",
+)
+
+clone = linear("clone", lambda x: x.copy(order="K"), lambda g: g, batch=batch_elementwise)
+
+
+def _expand_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    view = np.broadcast_to(x, shape)
+    if x.flags.writeable:
+        view.flags.writeable = True
+    return view
+
+
+def _batch_expand(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x = front(values[0], bdims[0])
+    (shape,) = params
+    missing = len(shape) - (x.ndim - 1)
+    if missing:
+        x = x.reshape((x.shape[0],) + (1,) * missing + tuple(x.shape[1:]))
+    return p(x, (x.shape[0], *shape)), 0
+
+
+expand_to = linear(
+    "expand",
+    _expand_kernel,
+    lambda g, x_shape: sum_to(g, x_shape),
+    params=("shape",),
+    batch=_batch_expand,
+    view=True,
+    quiet=True,
+)
+
+
+def _batch_sum_to(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x = front(values[0], bdims[0])
+    (shape,) = params
+    extra = (x.ndim - 1) - len(shape)
+    if extra:  # sum the added dims first, so that the batch stays in front
+        x = x.sum(tuple(range(1, extra + 1)))
+    return p(x, (x.shape[0], *shape)), 0
+
+
+sum_to = linear(
+    "sum_to",
+    core.sum_to_kernel,
+    lambda g, x_shape: expand_to(g, x_shape),
+    params=("shape",),
+    batch=_batch_sum_to,
+    quiet=True,
+    node_name="SumToSizeBackward0",
+)
+
+
+# --- writing through views ------------------------------------------------------------------------
+
+
+def follow(x: Any, chain: Any) -> Any:
+    """The view of x that a chain of (primitive, params, output number) describes."""
+    for step, params, number in chain:
+        x = step(x, *params)
+        if step.outputs != 1:
+            x = x[number]
+    return x
+
+
+def _view_scatter_kernel(base: np.ndarray, source: np.ndarray, chain: Any) -> np.ndarray:
+    result = base.copy(order="K")
+    view = result
+    for step, params, number in chain:
+        view = step.kernel(view, *params)
+        if step.outputs != 1:
+            view = view[number]
+    view[...] = source
+    return result
+
+
+def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    raise RuntimeError(
+        "view_scatter(): a view of an unbatched tensor was overwritten with batched values; "
+        "make the tensor from a batched one"
+    )
+
+
+view_scatter = linear(
+    "view_scatter",
+    _view_scatter_kernel,
+    (
+        lambda g, y_shape, chain: view_scatter(g, core.zeros_shaped(g, y_shape), chain),
+        lambda g, chain: follow(g, chain),
+    ),
+    inputs=("x", "y"),
+    params=("chain",),
+    batch=_batch_view_scatter,
+    node_name="CopySlices",
+)
+
+
+# --- dtype conversions ----------------------------------------------------------------------------
+
+
+def convert(x: Tensor, dtype: dtypes.dtype, copy: bool = False) -> Tensor:
+    """x in another dtype; x itself when nothing changes, unless `copy`."""
+    if x.dtype is dtype:
+        return clone(x) if copy else x
+    return cast(x, dtype)
+
+
+def _conversion(name: str, dtype: dtypes.dtype) -> Any:
+    def to_this(self: Tensor) -> Tensor:
+        return convert(self, dtype)
+
+    to_this.__name__ = name
+    to_this.__doc__ = f"This tensor in dtype {dtype!r}."
+    return to_this
+
+
+for _name, _dtype in (
+    ("bool", dtypes.bool), ("byte", dtypes.uint8), ("char", dtypes.int8), ("short", dtypes.int16),
+    ("int", dtypes.int32), ("long", dtypes.int64), ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16), ("float", dtypes.float32), ("double", dtypes.float64),
+    ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+):  # fmt: skip
+    install_method(_name, _conversion(_name, _dtype))
+
+
