@@ -6,13 +6,15 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special as _sp
 
 from tensorplay._core import core
 from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
+from tensorplay.base.lazy import lazy_module
 from tensorplay.ops.kinds import elementwise, public, publish, signature
 from tensorplay.ops.structure import cast
+
+_sp = lazy_module("scipy.special")
 
 Number = (bool, int, float, complex)
 
@@ -285,10 +287,16 @@ round_half_even = elementwise(
 # --- error function and relatives -----------------------------------------------------------------
 
 erf = elementwise(
-    "erf", _sp.erf, lambda x: exp(-(x * x)) * (2 / math.sqrt(math.pi)), loop="erf"
+    "erf",
+    lambda x: _sp.erf(x),
+    lambda x: exp(-(x * x)) * (2 / math.sqrt(math.pi)),
+    loop="erf",
 )
 erfc = elementwise(
-    "erfc", _sp.erfc, lambda x: exp(-(x * x)) * (-2 / math.sqrt(math.pi)), loop="erfc"
+    "erfc",
+    lambda x: _sp.erfc(x),
+    lambda x: exp(-(x * x)) * (-2 / math.sqrt(math.pi)),
+    loop="erfc",
 )
 
 # --- choices between values -----------------------------------------------------------------------
