@@ -1,2 +1,2 @@
-from tensorplay.ops import structure, elementwise, shaping
+from tensorplay.ops import structure, elementwise, shaping, products
 from tensorplay._core import core

@@ -1,0 +1,434 @@
+"""Products of matrices and vectors: matmul and its relatives, linear, and sums of products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay._core.core import Tensor
+from tensorplay.base import dtypes
+from tensorplay.ops.kinds import front, leading, multilinear, public, publish, signature
+from tensorplay.ops.shaping import broadcast_shapes_of
+
+_HALF = 23  # NumPy's number of float16; bfloat16 and other added types come after it
+_LOOPS = (11, 12)  # float32 and float64, which the core has a loop for
+_SMALL = 48**3  # multiply-adds up to which that loop does the work, without a warning ever
+
+
+def conj(x: Any) -> Any:
+    """The conjugate of a complex tensor; a real one as it is."""
+    return x.conj() if x.dtype.is_complex else x
+
+
+# --- matmul ---------------------------------------------------------------------------------------
+
+
+def _matmul_kernel(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    kind = a.dtype
+    if a.ndim == 2 and b.ndim == 2 and kind is b.dtype and kind.num in _LOOPS:
+        shape = b.shape
+        if a.shape[1] == shape[0] and a.size * shape[1] <= _SMALL:
+            return core.matmul_kernel(a, b)
+    return _matmul_general(a, b)
+
+
+def _matmul_general(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    check_product("matmul", a, b)
+    if a.dtype.num >= _HALF:  # accumulated in float32, as PyTorch does
+        return _matmul_general(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    with np.errstate(all="ignore"):
+        if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous:
+            # One product of tall matrices is faster than many of small ones.
+            rows = core.matmul_kernel(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
+            return rows.reshape(*a.shape[:-1], b.shape[1])
+        return np.matmul(a, b)
+
+
+def check_product(name: str, a: Any, b: Any) -> None:
+    """Refuse operands (arrays or tensors) whose matrix product is not defined.
+
+    Raises:
+        RuntimeError: if dtypes differ, one is 0-dim, or the shapes do not fit.
+    """
+    shapes = f"input of shape {list(a.shape)} and other of shape {list(b.shape)}"
+    if a.ndim == 0 or b.ndim == 0:
+        raise RuntimeError(f"{name}(): both arguments need at least 1 dim, got {shapes}")
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"{name}(): expected input and other to have the same dtype, got {a.dtype} and "
+            f"{b.dtype}; convert one with .to(dtype)"
+        )
+    if a.dtype == np.bool_:
+        raise RuntimeError(f"{name}(): not implemented for bool tensors; convert with .int()")
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise RuntimeError(
+            f"{name}(): {shapes} cannot be multiplied: {a.shape[-1]} columns against {inner} rows"
+        )
+    broadcast_shapes_of(name, a.shape[:-2], b.shape[:-2])
+
+
+def rows_of(x: Any) -> Any:
+    """x as a matrix whose rows are its last dim."""
+    if x.ndim == 2:
+        return x
+    shape = x.shape
+    return x.reshape(math.prod(shape[:-1]), shape[-1])
+
+
+def _matmul_by_left(g: Any, x_shape: Any, y: Any) -> Any:
+    y = conj(y)
+    if y.ndim == 1:
+        return g.unsqueeze(-1) * y
+    if len(x_shape) == 1:
+        return matmul(y, g.unsqueeze(-1)).squeeze(-1)
+    return matmul(g, y.mT)
+
+
+def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
+    x = conj(x)
+    if len(y_shape) == 1:
+        return x * g if x.ndim == 1 else matmul(g.reshape(-1), rows_of(x))
+    if x.ndim == 1:
+        return x.unsqueeze(-1) * g.unsqueeze(-2)
+    if len(y_shape) == 2:  # one product over all rows, rather than a sum of many
+        return matmul(rows_of(x).mT, rows_of(g))
+    return matmul(x.mT, g)
+
+
+def _batch_matmul(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    (x, y), (bx, by) = values, bdims
+    left = x.ndim - (bx is not None)
+    right = y.ndim - (by is not None)
+    if by is None and right <= 2 and left > 0:  # the batch is one more dim of rows
+        x = front(x, bx)
+        return p(x, y), 0
+    if bx is None and left == 2 and right == 1:
+        return p(x, front(y, by).mT), 1
+    x, y = (x if bx is None else front(x, bx)), (y if by is None else front(y, by))
+    x = x.unsqueeze(-2) if left == 1 else x
+    y = y.unsqueeze(-1) if right == 1 else y
+    bdims = (None if bx is None else 0, None if by is None else 0)
+    out, bdim = leading(2, 2)(p, (x, y), bdims, params)
+    if right == 1:
+        out = out.squeeze(-1)
+    return (out.squeeze(-1 if right == 1 else -2) if left == 1 else out), bdim
+
+
+matmul = multilinear(
+    "matmul",
+    _matmul_kernel,
+    _matmul_by_left,
+    _matmul_by_right,
+    batch=_batch_matmul,
+    broadcasts=True,
+    quiet=True,
+)
+
+
+@signature(matmul)
+def _matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product of two tensors, batched over leading dims, which broadcast.
+
+    input: (..., n, k) or (k). other: (..., k, m) or (k). A 1-dim operand is a row (left) or a
+    column (right), and that dim is not in the result; two of them give their 0-dim dot product.
+
+    Raises:
+        RuntimeError: if the dtypes differ, an operand is 0-dim, or the shapes do not fit.
+
+    >>> import tensorplay as tp
+    >>> tp.matmul(tp.tensor([[1., 2.], [3., 4.]]), tp.tensor([1., 1.]))
+    tensor([3., 7.])
+    """
+    return core.registry["matmul"](input, other)
+
+
+publish(matmul, "matmul")
+core.set_operator("matmul", matmul)
+
+
+def _need_ndim(name: str, **operands: tuple[Any, int]) -> None:
+    for label, (x, ndim) in operands.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{label}' must be Tensor, not {type(x).__name__}"
+            )
+        if x.ndim != ndim:
+            raise RuntimeError(
+                f"{name}(): expected {label} to have {ndim} dims, got shape {list(x.shape)}"
+            )
+
+
+@public(out=True)
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, (n, k) and (k, m).
+
+    Raises:
+        RuntimeError: if one is not a matrix, the dtypes differ or the shapes do not fit.
+    """
+    _need_ndim("mm", input=(input, 2), mat2=(mat2, 2))
+    check_product("mm", input, mat2)
+    return matmul(input, mat2)
+
+
+@public(out=True)
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The products of two equally long batches of matrices, (b, n, k) and (b, k, m).
+
+    Raises:
+        RuntimeError: if one has not three dims, the dtypes differ or the shapes do not fit.
+    """
+    _need_ndim("bmm", input=(input, 3), mat2=(mat2, 3))
+    check_product("bmm", input, mat2)
+    if input.shape[0] != mat2.shape[0]:
+        raise RuntimeError(
+            f"bmm(): input of shape {list(input.shape)} and mat2 of shape {list(mat2.shape)} "
+            "are batches of different length; use matmul() to broadcast"
+        )
+    return matmul(input, mat2)
+
+
+@public(out=True)
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix (n, k) and a vector (k).
+
+    Raises:
+        RuntimeError: if the numbers of dims, the dtypes or the shapes do not fit.
+    """
+    _need_ndim("mv", input=(input, 2), vec=(vec, 1))
+    check_product("mv", input, vec)
+    return matmul(input, vec)
+
+
+@public(out=True)
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of products of two vectors of equal length (nothing is conjugated).
+
+    Raises:
+        RuntimeError: if one is not a vector, the dtypes or the lengths differ.
+    """
+    _need_ndim("dot", input=(input, 1), tensor=(tensor, 1))
+    check_product("dot", input, tensor)
+    return matmul(input, tensor)
+
+
+@public(out=True)
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """The sum of products of two vectors, the first one conjugated.
+
+    Raises:
+        RuntimeError: if one is not a vector, the dtypes or the lengths differ.
+    """
+    _need_ndim("vdot", input=(input, 1), other=(other, 1))
+    check_product("vdot", input, other)
+    return matmul(conj(input), other)
+
+
+@public(out=True, aliases=("ger",))
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """The matrix (n, m) of products of the elements of two vectors, (n) and (m).
+
+    Raises:
+        RuntimeError: if one is not a vector.
+    """
+    _need_ndim("outer", input=(input, 1), vec2=(vec2, 1))
+    return input.unsqueeze(1) * vec2
+
+
+@public(out=True)
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sums of products over the last dims of both; a product where one is 0-dim.
+
+    Raises:
+        RuntimeError: if the last dims or the dtypes differ.
+    """
+    if input.ndim == 0 or other.ndim == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            f"inner(): the last dims of input, shape {list(input.shape)}, and of other, shape "
+            f"{list(other.shape)}, must be equal"
+        )
+    if other.ndim == 1:
+        return matmul(input, other)
+    product = matmul(rows_of(input), rows_of(other).mT)
+    return product.reshape(*input.shape[:-1], *other.shape[:-1])
+
+
+# --- sums of products -----------------------------------------------------------------------------
+
+
+def scaled_sum(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Tensor:
+    """`beta * input + alpha * product`, where input broadcasts to the product's shape.
+
+    With beta 0 the input is left out, so its infinities and nans do not spread.
+    """
+    if alpha != 1:
+        product = product * alpha
+    shape = tuple(product.shape)
+    if broadcast_shapes_of(name, input.shape, shape) != shape:
+        raise RuntimeError(
+            f"{name}(): input of shape {list(input.shape)} does not broadcast to the product's "
+            f"shape {list(shape)}"
+        )
+    if beta == 0:
+        return product
+    return product + (input if beta == 1 else input * beta)
+
+
+@public(inplace=True, out=True)
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * input + alpha * (mat1 @ mat2)` for matrices; input broadcasts to the product."""
+    _need_ndim("addmm", mat1=(mat1, 2), mat2=(mat2, 2))
+    check_product("addmm", mat1, mat2)
+    return scaled_sum("addmm", input, matmul(mat1, mat2), beta, alpha)
+
+
+@public(inplace=True, out=True)
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * input + alpha * (mat @ vec)` for a matrix and a vector."""
+    _need_ndim("addmv", mat=(mat, 2), vec=(vec, 1))
+    check_product("addmv", mat, vec)
+    return scaled_sum("addmv", input, matmul(mat, vec), beta, alpha)
+
+
+@public(inplace=True, out=True)
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * input + alpha * outer(vec1, vec2)`."""
+    _need_ndim("addr", vec1=(vec1, 1), vec2=(vec2, 1))
+    return scaled_sum("addr", input, outer(vec1, vec2), beta, alpha)
+
+
+@public(inplace=True, out=True)
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """`beta * input + alpha * bmm(batch1, batch2)`; input broadcasts to the product."""
+    return scaled_sum("baddbmm", input, bmm(batch1, batch2), beta, alpha)
+
+
+@public(inplace=True, out=True)
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """`beta * input + alpha * bmm(batch1, batch2).sum(0)`."""
+    _need_ndim("addbmm", batch1=(batch1, 3), batch2=(batch2, 3))
+    check_product("addbmm", batch1, batch2)
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(
+            f"addbmm(): batch1 of shape {list(batch1.shape)} and batch2 of shape "
+            f"{list(batch2.shape)} are batches of different length"
+        )
+    # The sum over the batch is part of the inner sum of one wide product.
+    wide = batch1.transpose(0, 1).reshape(batch1.shape[1], -1)
+    product = matmul(wide, batch2.reshape(-1, batch2.shape[2]))
+    return scaled_sum("addbmm", input, product, beta, alpha)
+
+
+# --- linear layers --------------------------------------------------------------------------------
+
+
+def _linear_kernel(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
+    out = _matmul_kernel(x, w.T)
+    if b is not None:
+        out += b
+    return out
+
+
+def _linear_by_input(g: Any, w: Any) -> Any:
+    return matmul(g, conj(w))
+
+
+def _linear_by_weight(g: Any, x: Any) -> Any:
+    g = rows_of(g)
+    return matmul(g.mT, conj(rows_of(x)))
+
+
+def _linear_jvp(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+    x, w, _ = primals
+    dx, dw, db = tangents
+    total = db
+    for left, right in ((dx, w), (x, dw)):
+        if left is not None and right is not None:
+            term = p(left, right, None)
+            total = term if total is None else term + total
+    return total
+
+
+def _batch_linear(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    (x, w, b), (bx, bw, bb) = values, bdims
+    if bw is None and bb is None:  # the batch is one more dim of rows
+        return p(front(x, bx), w, b), 0
+    rank = x.ndim - (bx is not None)
+    x = x if bx is None else front(x, bx)
+    x = x.unsqueeze(-2) if rank == 1 else x
+    if bw is None:
+        out = p(x, w, None)
+        batched = bx is not None
+    else:
+        w = front(w, bw).mT
+        inner = max(rank - 2, 0)
+        out = matmul(x, w.reshape(w.shape[0], *(1,) * inner, *w.shape[1:]))
+        batched = True
+    out = out.squeeze(-2) if rank == 1 else out
+    if b is None:
+        return out, 0
+    if bb is None:
+        return out + b, 0
+    b = front(b, bb)
+    return out + b.reshape(b.shape[0], *(1,) * (out.ndim - batched - 1), b.shape[1]), 0
+
+
+linear_op = multilinear(
+    "linear",
+    _linear_kernel,
+    _linear_by_input,
+    _linear_by_weight,
+    lambda g: rows_of(g).sum(0) if g.ndim > 1 else g,
+    inputs=("x", "w", "b"),
+    batch=_batch_linear,
+    quiet=True,
+    node_name="AddmmBackward0",
+)
+
+
+@public(method=False, namespace="nn.functional")
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`input @ weight.T + bias`.
+
+    input: (..., in_features). weight: (out_features, in_features) or (in_features). bias:
+    (out_features), a number of dims less than the weight's, or None.
+
+    Raises:
+        RuntimeError: if shapes or dtypes do not fit.
+
+    >>> import tensorplay as tp
+    >>> x, w = tp.ones(2, 3), tp.ones(1, 3)
+    >>> tp.nn.functional.linear(x, w, tp.tensor([0.5]))
+    tensor([[3.5000],
+            [3.5000]])
+    """
+    if weight.ndim != 2 or input.ndim == 0 or (bias is not None and bias.ndim != 1):
+        return _linear_unusual(input, weight, bias)
+    shape = weight.shape
+    if input.shape[-1] != shape[1] or (bias is not None and bias.shape[0] != shape[0]):
+        return _linear_unusual(input, weight, bias)
+    return linear_op(input, weight, bias)
+
+
+def _linear_unusual(input: Any, weight: Any, bias: Any) -> Tensor:
+    out_features = weight.shape[0] if weight.ndim == 2 else 1
+    fits = weight.ndim in (1, 2) and input.ndim > 0 and input.shape[-1] == weight.shape[-1]
+    if not fits or (bias is not None and tuple(bias.shape) not in ((), (1,), (out_features,))):
+        given = None if bias is None else list(bias.shape)
+        raise RuntimeError(
+            f"linear(): input of shape {list(input.shape)}, weight of shape {list(weight.shape)} "
+            f"and bias of shape {given} do not fit: expected (..., in_features), "
+            "(out_features, in_features) and (out_features)"
+        )
+    out = matmul(input, weight.mT if weight.ndim == 2 else weight)
+    return out if bias is None else out + bias
