@@ -146,7 +146,7 @@ def _pow(input: Any, exponent: Any) -> Tensor:
         RuntimeError: for an integer tensor and a negative integer number as exponent.
     """
     if isinstance(exponent, int) and exponent < 0 and isinstance(input, Tensor):
-        if input.dtype.category <= dtypes.INT:
+        if input.dtype.category <= dtypes.INTEGER:
             raise RuntimeError(
                 f"pow(): integers to negative integer powers are not allowed, got exponent "
                 f"{exponent} for dtype {input.dtype}; convert with .float()"
