@@ -20,6 +20,7 @@ cimport numpy as cnp
 
 import threading
 import warnings
+from weakref import ref as _weakref
 
 import numpy as np
 

@@ -382,20 +382,30 @@ cdef object unpack_one(object item):
     return item
 
 
+cdef check_version(PrimitiveNode node, Py_ssize_t i):
+    """Raise when the input saved at position i was changed in place since."""
+    cdef Tensor x
+    cdef long expected
+    item = node.saved[i]
+    if not is_tensor(item):
+        return
+    x = <Tensor>item
+    if x.version is not None:
+        expected = 0 if node.versions is None else node.versions[i]
+        if x.version.value != expected:
+            raise RuntimeError(modified_message(node, x, expected))
+
+
 cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
     """What was saved at position i, checked against in-place changes, at its place in the graph."""
     item = node.saved[i]
     cdef Py_ssize_t n = len(node.next_nodes)
-    cdef long expected = 0
     cdef Tensor x
     cdef Node edge
     if i < n:
         if is_tensor(item):
             x = <Tensor>item
-            if x.version is not None:
-                expected = 0 if node.versions is None else node.versions[i]
-                if x.version.value != expected:
-                    raise RuntimeError(modified_message(node, x, expected))
+            check_version(node, i)
             edge = node.next_nodes[i]
             if x._grad_fn is not edge and edge is not None and tp_grad_mode and \
                     type(edge) is not AccumulateGrad:
@@ -437,7 +447,7 @@ cdef object unpack_output(PrimitiveNode node, Tensor kept, int number):
 
 
 cdef str modified_message(Node node, Tensor x, long expected):
-    return (f"backward(): a tensor needed for the gradient of {node.name} was changed by an "
+    return (f"backward(): a tensor needed for the gradient of {node.name()} was changed by an "
             f"in-place operation: {dtype_of(x)} of shape {list(shape_of(x))} is at version "
             f"{x.version.value}, expected version {expected}; use the out-of-place operation, or "
             ".clone() the tensor before changing it")
@@ -621,3 +631,9 @@ def result_dtype(tensors):
     return _dtypes.promote([
         (dtype_of(<Tensor>x), 0 if (<Tensor>x).flags & WEAK else (2 if ndim_of(<Tensor>x) else 1))
         for x in tensors])
+
+
+def map_box(Tensor x, function):
+    """`function` of the value inside a box, boxed likewise; None where it gives None."""
+    result = function(x._value)
+    return None if result is None else make_box(result, None if x._bdim < 0 else x._bdim, x._level)

@@ -22,6 +22,7 @@ cdef class Run:
     cdef vector[NodePointer] visited
     cdef priority_queue[Ready] ready
     cdef bint keep, selective
+    cdef uint64_t floor                         # nodes made before this cannot lead to a target
     cdef dict captured                          # (id(node), number) -> cotangent
     cdef set accumulate                         # ids of nodes whose leaf is to be filled
     cdef list roots
@@ -55,7 +56,7 @@ cdef discover(Run run):
                 continue
             top.second = index + 1
             item = <object>PyTuple_GET_ITEM(node.next_nodes, index)
-            if item is None:
+            if item is None or (<Node>item).sequence < run.floor:
                 continue
             child = <Node>item
             child_slot = run.slot(child)
@@ -75,7 +76,28 @@ cdef inline visit(Run run, Node node):
     run.visited.push_back(<PyObject*>node)
 
 
-def run_backward(list roots, bint keep, bint create_graph, targets=None, accumulate=()):
+cdef check_saved(Run run):
+    """Raise before anything runs where a saved tensor is gone or was changed in place."""
+    cdef PyObject* item
+    cdef Node node
+    cdef PrimitiveNode recorded
+    cdef Py_ssize_t i
+    for item in run.visited:
+        node = <Node>item
+        if type(node) is not PrimitiveNode or (
+                run.selective and not run.slot(node).state & NEEDED):
+            continue
+        recorded = <PrimitiveNode>node
+        if recorded.released:
+            if not run.selective or wanted_inputs(run, node.next_nodes) is not None:
+                raise RuntimeError(released_message(node))
+        elif recorded.saved is not None:
+            for i in range(min(len(recorded.saved), len(node.next_nodes))):
+                check_version(recorded, i)
+
+
+def run_backward(list roots, bint keep, bint create_graph, targets=None, accumulate=(),
+                 bint allow_unused=True, unused_message=None):
     """Run the graph backward.
 
     roots: [(node, output number, cotangent), ...]. targets: None to fill every leaf, else the
@@ -98,13 +120,21 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
     set_grad_mode(create_graph)
     try:
         if run.selective:
+            run.floor = <uint64_t>-1
             for i, (node, _) in enumerate(targets):
+                run.floor = min(run.floor, node.sequence)
                 run.slot(node).state |= CAPTURED
                 # A target may not be reachable: it must still be cleaned up.
                 run.visited.push_back(<PyObject*>node)
                 if i in accumulate:
                     run.accumulate.add(id(node))
+            if any([type(node) is AccumulateGrad for node, _ in targets]):
+                run.floor = 0
         discover(run)
+        if run.selective and not allow_unused and \
+                not all([run.slot(node).state & SEEN for node, _ in targets]):
+            raise RuntimeError(unused_message)
+        check_saved(run)
         seed(run)
         drain(run, targets)
         if run.selective:
@@ -254,12 +284,14 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
         if item is None:
             continue
         child = <Node>item
+        if run.selective and not run.slot(child).state & NEEDED:
+            continue
         if result is not None:
             number = 0 if node.next_numbers is None else <Py_ssize_t>node.next_numbers[i]
             deliver(run, child, number, <object>PyTuple_GET_ITEM(result, i))
         slot = run.slot(child)
         slot.waiting -= 1
-        if slot.waiting == 0 and (not run.selective or slot.state & NEEDED):
+        if slot.waiting == 0:
             enqueue(run, child)
 
 
@@ -367,7 +399,7 @@ cdef tuple run_posthooks(Node node, tuple result, object cotangent):
                 changed = (changed,)
             if len(changed) != len(result):
                 raise RuntimeError(
-                    f"register_hook(): a hook of {node.name} returned {len(changed)} gradients, "
+                    f"register_hook(): a hook of {node.name()} returned {len(changed)} gradients, "
                     f"expected {len(result)}")
             result = tuple([check_hook(new, old) for new, old in zip(changed, result)])
     return result
@@ -442,8 +474,24 @@ def leaf_hooks(Tensor x, bint post):
     """The dictionary of hooks of a leaf: on its gradient, or after accumulation."""
     if post:
         if x.post_hooks is None:
-            x.post_hooks = {}
+            x.post_hooks = HookDict()
         return x.post_hooks
     if x.hooks is None:
-        x.hooks = {}
+        x.hooks = HookDict()
     return x.hooks
+
+
+def accumulate_into(Tensor x, Tensor cotangent):
+    """Add a cotangent to `x.grad`, as the engine does at a leaf."""
+    with _accumulate_lock:
+        add_gradient(x, cotangent, False)
+
+
+def ones_shaped(tuple shape, dtype):
+    """Ones of a shape and dtype, the cotangent that a scalar starts with."""
+    return new_tensor(np.ones(shape, dtype=(dtype or _dtypes.get_default_dtype()).numpy))
+
+
+def new_zeros(tuple shape, dtype):
+    """Zeros of a shape and dtype, in memory of their own."""
+    return new_tensor(np.zeros(shape, dtype=dtype.numpy))

@@ -34,12 +34,12 @@ cdef class Node:
         """
         raise NotImplementedError(type(self).__name__)
 
-    @property
     def name(self):
         """The operation's name, such as 'MulBackward0'."""
         return type(self).__name__
 
-    # `name()` is a method in PyTorch's Node: see autograd.graph for the public class.
+    def __repr__(self):
+        return f"<{self.name()} object at {hex(<size_t><void*>self)}>"
 
     @property
     def metadata(self):
@@ -49,17 +49,31 @@ cdef class Node:
         return self._metadata
 
     @property
-    def edges(self):
-        """The inputs' places in the graph: ((Node or None, output number), ...)."""
+    def next_functions(self):
+        """Where the inputs came from: ((Node or None, output number), ...)."""
         cdef Py_ssize_t i
         return tuple([
             (node, 0 if self.next_numbers is None else self.next_numbers[i])
             for i, node in enumerate(self.next_nodes)])
 
-    @property
-    def sequence_nr(self):
-        """Order of creation."""
+    def _sequence_nr(self):
+        """Order of creation: a node is younger than the nodes that its inputs came from."""
         return self.sequence
+
+    def register_hook(self, hook):
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran in a backward pass.
+
+        It may return a tuple that takes the place of grad_inputs. Returns a handle with `remove()`.
+        """
+        return RemovableHandle(self.node_hooks(False), hook)
+
+    def register_prehook(self, hook):
+        """Call `hook(grad_outputs)` before this node runs in a backward pass.
+
+        It may return a tuple that takes the place of grad_outputs. Returns a handle with
+        `remove()`.
+        """
+        return RemovableHandle(self.node_hooks(True), hook)
 
     @property
     def num_outputs(self):
@@ -79,20 +93,56 @@ cdef class Node:
         """The dictionary of tensor hooks of one output (made when asked for)."""
         if self.tensor_hooks is None:
             self.tensor_hooks = {}
-        return self.tensor_hooks.setdefault(number, {})
+        return self.tensor_hooks.setdefault(number, HookDict())
 
     def node_hooks(self, bint before):
         """The dictionary of hooks run before (or after) this node."""
         if before:
             if self.prehooks is None:
-                self.prehooks = {}
+                self.prehooks = HookDict()
             return self.prehooks
         if self.posthooks is None:
-            self.posthooks = {}
+            self.posthooks = HookDict()
         return self.posthooks
 
 
-from weakref import ref as _weakref
+cdef long _next_hook = 0
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook away; a context manager too.
+
+    Ids grow with registration, so hooks run in the order in which they were added.
+    """
+
+    def __init__(self, hooks, hook):
+        global _next_hook
+        _next_hook += 1
+        self.id = _next_hook
+        self._hooks = _weak_dict(hooks)
+        hooks[self.id] = hook
+
+    def remove(self):
+        """Take the hook away; removing twice does nothing."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class HookDict(dict):
+    """Hooks by id; a dict that weak references can point to."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _weak_dict(hooks):
+    return _weakref(hooks) if isinstance(hooks, HookDict) else lambda: hooks
 
 
 @cython.no_gc_clear
@@ -159,10 +209,30 @@ cdef class PrimitiveNode(Node):
     cdef Meta meta
     cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
 
-    @property
     def name(self):
         """The operation's name, such as 'MulBackward0'."""
         return self.primitive.node_name
+
+    def __getattr__(self, str name):
+        # _saved_self, _saved_other, _saved_result: what the rules kept, by PyTorch's names.
+        if not name.startswith("_saved_"):
+            raise AttributeError(f"{self.name()} has no attribute '{name}'")
+        values = self.saved_values()
+        wanted = {"self": "x", "other": "y", "exponent": "y"}.get(name[7:], name[7:])
+        if wanted in values:
+            return values[wanted]
+        if wanted in self.primitive.param_names:
+            return self.params[self.primitive.param_names.index(wanted)]
+        raise AttributeError(
+            f"{self.name()} keeps no '{name[7:]}'; it keeps {sorted(values)} and the parameters "
+            f"{list(self.primitive.param_names)}")
+
+    def __dir__(self):
+        names = list(object.__dir__(self))
+        if not self.released:
+            names += ["_saved_" + {"x": "self", "y": "other"}.get(key, key)
+                      for key in self.saved_values()]
+        return names
 
     @property
     def parameters(self):
@@ -219,7 +289,7 @@ cdef class PrimitiveNode(Node):
 def released_message(Node node):
     """The error of a second backward pass through a freed graph."""
     return (f"backward(): trying to go through the graph a second time, but the values saved by "
-            f"{node.name} were freed by the first pass; give retain_graph=True to that pass")
+            f"{node.name()} were freed by the first pass; give retain_graph=True to that pass")
 
 
 cdef class PythonNode(Node):
@@ -235,7 +305,6 @@ cdef class PythonNode(Node):
     cdef public object context
     cdef public bint runs_undefined   # call `run` also when every cotangent is None
 
-    @property
     def name(self):
         """The operation's name."""
         return self.label

@@ -1,0 +1,8 @@
+"""Derivatives: `backward`, `grad`, forward mode, custom functions, the graph, checking."""
+
+from tensorplay.autograd.backward import backward as backward
+from tensorplay.autograd.backward import grad as grad
+from tensorplay.autograd.grad_mode import enable_grad as enable_grad
+from tensorplay.autograd.grad_mode import inference_mode as inference_mode
+from tensorplay.autograd.grad_mode import no_grad as no_grad
+from tensorplay.autograd.grad_mode import set_grad_enabled as set_grad_enabled

@@ -1,0 +1,1 @@
+"""How tensors behave under transforms: vmap levels, forward-mode levels, gradient levels."""
