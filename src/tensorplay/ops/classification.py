@@ -116,7 +116,7 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
     shape, wanted = tuple(input.shape), tuple(target.shape)
     if len(shape) < 1:
         raise ValueError(f"{name}(): expected input with at least 1 dim, got a 0-dim tensor")
-    if target.dtype.category > dtypes.INT or target.dtype is dtypes.bool:
+    if target.dtype.category != dtypes.INTEGER:
         raise RuntimeError(
             f"{name}(): expected target to hold class indices of an integer dtype, got "
             f"{target.dtype} of shape {list(wanted)} for input of shape {list(shape)}"
