@@ -1,0 +1,1 @@
+"""Comparison with PyTorch: needs torch (the `parity` extra), run when named."""

@@ -1,0 +1,277 @@
+"""PyTorch's operator database, entry by entry: our function for each, and the calls to compare.
+
+An entry is named as PyTorch names it, with its variant after a colon: `div:floor_rounding`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import re
+import traceback
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch.testing._internal import common_methods_invocations as database
+
+import tensorplay as tp
+from tensorplay._core import core
+from tensorplay.ops.kinds import PUBLIC
+from tests.parity.aspects import ASPECTS, CHECKS, Case
+from tests.parity.bridge import Mismatch, map_tensors, substitute, tensors, translate
+from tests.parity.random_ops import RANDOM_CHECKS, is_random
+
+#: How many calls each aspect is checked on, in real and in complex numbers.
+LIMITS = {
+    "value": (14, 5), "gradient": (8, 4), "gradgrad": (4, 2), "jvp": (6, 3), "vmap": (4, 2),
+}  # fmt: skip
+
+# While families are being written: those that the package does not import yet.
+import importlib, pkgutil  # noqa
+import tensorplay.ops  # noqa
+for _found in pkgutil.iter_modules(tensorplay.ops.__path__):
+    try:
+        importlib.import_module("tensorplay.ops." + _found.name)
+    except Exception as _error:
+        print("cannot import", _found.name, repr(_error)[:300])
+
+DTYPES = (torch.float64, torch.complex128)
+
+
+def entry_name(op: Any) -> str:
+    """'div:floor_rounding'."""
+    return op.name + (f":{op.variant_test_name}" if op.variant_test_name else "")
+
+
+@functools.cache
+def entries() -> dict[str, Any]:
+    """Every differentiable entry by its name, in the order of the database."""
+    return {entry_name(op): op for op in database.op_db if op.supports_autograd}
+
+
+# --- our function ---------------------------------------------------------------------------------
+
+
+class _MissingFunction(LookupError):
+    """tensorplay has no such function."""
+
+
+def our_path(op: Any) -> str:
+    """The dotted name below `tensorplay`."""
+    return op.name.removeprefix("torch.ops.aten.").removesuffix(".default")
+
+
+def our_function(op: Any) -> Callable[..., Any]:
+    """Our function for an entry.
+
+    Raises:
+        LookupError: if we have none.
+    """
+    if isinstance(op.op, types.FunctionType) and op.op.__name__ == "<lambda>":
+        return retargeted(op.op)
+    found = find(our_path(op))
+    if found is None:
+        raise _MissingFunction(f"tensorplay.{our_path(op)}")
+    return found
+
+
+def find(path: str) -> Any:
+    """A function of the package, or else a method of Tensor, by its dotted name; or None."""
+    namespace, _, name = path.rpartition(".")
+    if (namespace, name) in PUBLIC:
+        return PUBLIC[namespace, name]
+    for start in (tp, core.Tensor):
+        found: Any = start
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if isinstance(found, property) or type(found).__name__ == "getset_descriptor":
+            return functools.partial(getattr_of, path)
+        if found is not None:
+            return found
+    return None
+
+
+def getattr_of(name: str, x: Any) -> Any:
+    """The attribute of a tensor, as a function."""
+    return getattr(x, name)
+
+
+class _Ours:
+    """Stands for the module `torch` in a function of the database: attributes are tensorplay's."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(tp, name, None) or PUBLIC.get(("", name))
+        if found is None:
+            raise _MissingFunction(f"tensorplay.{name}")
+        return found
+
+
+def retargeted(function: types.FunctionType) -> Callable[..., Any]:
+    """A lambda of the database that calls tensorplay where it calls torch."""
+    names = dict(function.__globals__)
+    names.update(torch=_Ours(), wrapper_set_seed=seeded, F=getattr(getattr(tp, "nn", None), "functional", None))
+    return types.FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+
+
+def seeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Our `wrapper_set_seed`."""
+    tp.manual_seed(42)
+    return function(*args, **kwargs)
+
+
+def their_function(op: Any) -> Callable[..., Any]:
+    """PyTorch's function, seeded only from outside."""
+    if isinstance(op.op, types.FunctionType) and op.op.__name__ == "<lambda>":
+        names = dict(op.op.__globals__)
+        names["wrapper_set_seed"] = lambda function, *args, **kwargs: function(*args, **kwargs)
+        return types.FunctionType(
+            op.op.__code__, names, op.op.__name__, op.op.__defaults__, op.op.__closure__
+        )
+    return op.op
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+def samples(op: Any, dtype: torch.dtype, limit: int) -> list[Any]:
+    """Up to `limit` of an entry's samples, as different from each other as possible."""
+    torch.manual_seed(0)
+    np.random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        every = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=True), 300))
+    kept, seen = [], set()
+    for one in every:
+        given = (one.input, one.args, one.kwargs)
+        if sum(x.numel() for x in tensors(given)) > 20_000:
+            continue
+        key = signature(given)
+        if key not in seen:
+            seen.add(key)
+            kept.append(one)
+    if len(kept) > limit:
+        kept = [kept[round(i * (len(kept) - 1) / (limit - 1))] for i in range(limit)]
+    return kept
+
+
+def signature(value: Any) -> str:
+    """What tells one sample from another: everything but the elements."""
+    described = map_tensors(value, lambda x: f"{x.dtype}{tuple(x.shape)}{x.stride()}")
+    return re.sub(r"0x[0-9a-f]+", "", repr(described))
+
+
+def case_of(op: Any, one: Any, seed: int) -> Case:
+    """A sample as a call in both libraries."""
+    given = (one.input, tuple(one.args), dict(one.kwargs))
+    inputs = tensors(given)
+    ours, theirs = our_function(op), their_function(op)
+    translated = translate(given, lambda x: x)
+
+    def call(function: Any, arguments: Any) -> Any:
+        first, rest, named = arguments
+        return function(first, *rest, **named)
+
+    pick = one.output_process_fn_grad
+    trivial = pick is None or pick.__code__.co_code == (lambda x: x).__code__.co_code
+    return Case(
+        ours=lambda *xs: call(ours, substitute(translated, xs)),
+        theirs=lambda *xs: call(theirs, substitute(given, xs)),
+        inputs=[x.detach() for x in inputs],
+        diff=[i for i, x in enumerate(inputs) if x.requires_grad],
+        pick_ours=None if trivial else retargeted(pick),
+        pick_theirs=None if trivial else pick,
+        seed=seed,
+        their_gradgrad=op.supports_gradgrad,
+        their_jvp=op.supports_forward_ad,
+    )
+
+
+# --- checking -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of an entry: for each aspect how many calls passed, and what failed."""
+
+    name: str
+    missing: str = ""
+    passed: dict[str, int] = dataclasses.field(default_factory=dict)
+    failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+
+    def ok(self, aspect: str) -> bool:
+        """Whether everything in an aspect passed."""
+        return not self.missing and not self.failures.get(aspect)
+
+    def complete(self) -> bool:
+        """Whether all five aspects passed."""
+        return all(self.ok(aspect) for aspect in ASPECTS)
+
+    def failing(self) -> list[str]:
+        """The aspects that failed; ['missing'] where there is no function."""
+        return ["missing"] if self.missing else [a for a in ASPECTS if not self.ok(a)]
+
+
+def check_entry(
+    name: str, aspects: tuple[str, ...] = ASPECTS, scale: float = 1, verbose: bool = False
+) -> Outcome:
+    """Run the checks of an entry, all in this process. `scale` multiplies the number of calls."""
+    op, outcome = entries()[name], Outcome(name)
+    try:
+        our_function(op)
+    except LookupError as error:
+        outcome.missing = str(error)
+        return outcome
+    for dtype, aspect, case, label in planned(op, aspects, scale):
+        checks = RANDOM_CHECKS if is_random(case) else CHECKS
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                checks[aspect](case)
+        except _MissingFunction as error:
+            outcome.missing = str(error)
+            return outcome
+        except Exception as error:
+            text = str(error) if isinstance(error, Mismatch) else f"{type(error).__name__}: {error}"
+            line = f"{str(dtype)[6:]} {label}: {' '.join(text.split())[:300]}"
+            outcome.failures.setdefault(aspect, []).append(line)
+            if verbose:
+                print(f"--- {name} {aspect} {line}", flush=True)
+                if not isinstance(error, Mismatch):
+                    traceback.print_exception(error)
+        else:
+            outcome.passed[aspect] = outcome.passed.get(aspect, 0) + 1
+    return outcome
+
+
+def planned(op: Any, aspects: Any, scale: float) -> Iterator[tuple[Any, str, Case, str]]:
+    """(dtype, aspect, call, description) of everything to check for an entry."""
+    for which, dtype in enumerate(DTYPES):
+        allowed = op.dtypes if which == 0 else op.backward_dtypes
+        if dtype not in allowed or (which and dtype not in op.dtypes):
+            continue
+        for aspect in aspects:
+            limit = max(2, round(LIMITS[aspect][which] * scale))
+            for i, one in enumerate(samples(op, dtype, limit)):
+                yield dtype, aspect, case_of(op, one, i), describe(one)
+
+
+def describe(one: Any) -> str:
+    """The arguments of a sample in one line."""
+    shown = map_tensors(
+        (one.input, tuple(one.args), dict(one.kwargs)), lambda x: _Text(str(list(x.shape)))
+    )
+    first, rest, named = shown
+    parts = [repr(a) for a in (first, *rest)] + [f"{k}={v!r}" for k, v in named.items()]
+    return f"({', '.join(parts)})"[:160]
+
+
+class _Text(str):
+    def __repr__(self) -> str:
+        return str(self)
