@@ -132,48 +132,111 @@ cdef enum:
     SMALL_PRODUCT = 48 * 48 * 48     # multiply-adds up to which the own loop beats BLAS calls
 
 
-cdef object small_gemm(cnp.ndarray a, cnp.ndarray b):
-    """a[m, k] @ b[k, n] through the compiled loop; None where BLAS should do it."""
+cdef inline bint aligned(cnp.ndarray x, int64_t size) noexcept:
+    return not (cnp.PyArray_STRIDES(x)[0] | cnp.PyArray_STRIDES(x)[1]) & (size - 1)
+
+
+cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint b_transposed):
+    """The product of two small real matrices through the compiled loop, either one transposed.
+
+    None for anything that something else should do: large or other operands, and bad shapes.
+    """
     cdef int num = cnp.PyArray_TYPE(a)
-    cdef int64_t m, n, k, size
+    cdef int64_t m, n, k, size, shift
     cdef cnp.npy_intp sizes[2]
+    cdef cnp.npy_intp* sa
+    cdef cnp.npy_intp* sb
     cdef cnp.ndarray out
-    if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or cnp.PyArray_TYPE(b) != num:
+    if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or cnp.PyArray_TYPE(b) != num \
+            or cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2:
         return None
-    m = cnp.PyArray_DIMS(a)[0]
-    k = cnp.PyArray_DIMS(a)[1]
-    n = cnp.PyArray_DIMS(b)[1]
-    if m * n * k > SMALL_PRODUCT or k != cnp.PyArray_DIMS(b)[0]:
+    m = cnp.PyArray_DIMS(a)[a_transposed]
+    k = cnp.PyArray_DIMS(a)[not a_transposed]
+    n = cnp.PyArray_DIMS(b)[not b_transposed]
+    if m * n * k > SMALL_PRODUCT or k != cnp.PyArray_DIMS(b)[b_transposed]:
         return None
-    size = 4 if num == cnp.NPY_FLOAT else 8
-    if (cnp.PyArray_STRIDES(a)[0] | cnp.PyArray_STRIDES(a)[1] | cnp.PyArray_STRIDES(b)[0]
-            | cnp.PyArray_STRIDES(b)[1]) & (size - 1):
+    shift = 2 if num == cnp.NPY_FLOAT else 3
+    size = 1 << shift
+    if not aligned(a, size) or not aligned(b, size):
         return None
     sizes[0] = m
     sizes[1] = n
+    sa = cnp.PyArray_STRIDES(a)
+    sb = cnp.PyArray_STRIDES(b)
     out = cnp.PyArray_EMPTY(2, sizes, num, 0)
     if num == cnp.NPY_FLOAT:
         kernels().gemm_f32(
-            <const float*>cnp.PyArray_DATA(a), cnp.PyArray_STRIDES(a)[0] // size,
-            cnp.PyArray_STRIDES(a)[1] // size, <const float*>cnp.PyArray_DATA(b),
-            cnp.PyArray_STRIDES(b)[0] // size, cnp.PyArray_STRIDES(b)[1] // size,
+            <const float*>cnp.PyArray_DATA(a), sa[a_transposed] >> shift,
+            sa[not a_transposed] >> shift, <const float*>cnp.PyArray_DATA(b),
+            sb[b_transposed] >> shift, sb[not b_transposed] >> shift,
             <float*>cnp.PyArray_DATA(out), m, n, k)
     else:
         kernels().gemm_f64(
-            <const double*>cnp.PyArray_DATA(a), cnp.PyArray_STRIDES(a)[0] // size,
-            cnp.PyArray_STRIDES(a)[1] // size, <const double*>cnp.PyArray_DATA(b),
-            cnp.PyArray_STRIDES(b)[0] // size, cnp.PyArray_STRIDES(b)[1] // size,
+            <const double*>cnp.PyArray_DATA(a), sa[a_transposed] >> shift,
+            sa[not a_transposed] >> shift, <const double*>cnp.PyArray_DATA(b),
+            sb[b_transposed] >> shift, sb[not b_transposed] >> shift,
             <double*>cnp.PyArray_DATA(out), m, n, k)
     return out
 
 
-def matmul_kernel(cnp.ndarray a, cnp.ndarray b):
-    """Matrix product of the last two dims, batched over the others as np.matmul does."""
-    if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
-        out = small_gemm(a, b)
-        if out is not None:
-            return out
-    return np.matmul(a, b)
+cdef class ProductKernel:
+    """`kernel(a, b)`: the product of the last two dims; small real matrices through the own loop.
+
+    Otherwise `fallback(a, b)`, which also says what is wrong with operands that do not fit.
+    """
+
+    cdef bint a_transposed, b_transposed
+    cdef object fallback
+
+    def __init__(self, fallback, bint a_transposed=False, bint b_transposed=False):
+        self.fallback = fallback
+        self.a_transposed = a_transposed
+        self.b_transposed = b_transposed
+
+    def __call__(self, cnp.ndarray a, cnp.ndarray b):
+        out = small_product(a, b, self.a_transposed, self.b_transposed)
+        return self.fallback(a, b) if out is None else out
+
+
+cdef class LinearKernel:
+    """`kernel(x, w, b)`: x @ w.T + b for a matrix of rows x, with b a row or None."""
+
+    cdef object fallback
+    cdef void* add32
+    cdef void* add64
+
+    def __init__(self, fallback):
+        cdef const Loop* entry = named_loop(kernels().binary, "add")
+        self.fallback = fallback
+        self.add32 = entry.f32
+        self.add64 = entry.f64
+
+    def __call__(self, cnp.ndarray x, cnp.ndarray w, b):
+        cdef cnp.ndarray out, row
+        cdef int64_t m, n
+        if b is not None:
+            row = <cnp.ndarray?>b
+            if cnp.PyArray_NDIM(row) != 1 or cnp.PyArray_TYPE(row) != cnp.PyArray_TYPE(x) \
+                    or not cnp.PyArray_IS_C_CONTIGUOUS(row) \
+                    or cnp.PyArray_NDIM(w) != 2 \
+                    or cnp.PyArray_DIMS(row)[0] != cnp.PyArray_DIMS(w)[0]:
+                return self.fallback(x, w, b)
+        found = small_product(x, w, False, True)
+        if found is None:
+            return self.fallback(x, w, b)
+        if b is not None and cnp.PyArray_SIZE(found):
+            out = <cnp.ndarray>found
+            m = cnp.PyArray_DIMS(out)[0]
+            n = cnp.PyArray_DIMS(out)[1]
+            if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT:
+                (<Binary32>self.add32)(<const float*>cnp.PyArray_DATA(out),
+                                       <const float*>cnp.PyArray_DATA(row),
+                                       <float*>cnp.PyArray_DATA(out), m, n, ROW_B)
+            else:
+                (<Binary64>self.add64)(<const double*>cnp.PyArray_DATA(out),
+                                       <const double*>cnp.PyArray_DATA(row),
+                                       <double*>cnp.PyArray_DATA(out), m, n, ROW_B)
+        return found
 
 
 def sum_to_kernel(cnp.ndarray x, tuple shape):

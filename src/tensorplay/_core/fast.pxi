@@ -215,14 +215,18 @@ cdef object binary_fast(Primitive p, object a, object b):
             y = <Tensor>b
             if y.flags & (SLOW | VIEW) and not fast_ready(y):
                 return None
-            result = binary_arrays(p, <cnp.ndarray>x._array, <cnp.ndarray>y._array)
+            if p.fast == FAST_BINARY:
+                result = binary_arrays(p, <cnp.ndarray>x._array, <cnp.ndarray>y._array)
+            else:
+                result = small_product(<cnp.ndarray>x._array, <cnp.ndarray>y._array,
+                                       p.fast == FAST_PRODUCT_TN, p.fast == FAST_PRODUCT_NT)
             flags = x.flags | y.flags
-        elif is_number(b):
+        elif is_number(b) and p.fast == FAST_BINARY:
             result = number_arrays(p, <cnp.ndarray>x._array, <double>b, False)
             flags = x.flags
         else:
             return None
-    elif is_number(a) and is_tensor(b):
+    elif is_number(a) and is_tensor(b) and p.fast == FAST_BINARY:
         y = <Tensor>b
         if y.flags & (SLOW | VIEW) and not fast_ready(y):
             return None
@@ -295,7 +299,7 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
     cdef Node node_a = edge_of(<Tensor>a) if is_tensor(a) else None
     cdef Node node_b = edge_of(<Tensor>b) if is_tensor(b) else None
     cdef uint64_t saves = 0
-    cdef bint saves_out = False
+    cdef bint saves_out = False, needs_shapes = False
     cdef Rule rule
     cdef long version_a, version_b
     node.primitive = p
@@ -305,12 +309,14 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
         rule = <Rule>p.vjp_rules[0]
         saves |= rule.saves
         saves_out |= rule.saves_out
+        needs_shapes |= rule.needs_shapes
         if (<Tensor>a).output_nr:
             node.next_numbers = ((<Tensor>a).output_nr, 0)
     if node_b is not None:
         rule = <Rule>p.vjp_rules[1]
         saves |= rule.saves
         saves_out |= rule.saves_out
+        needs_shapes |= rule.needs_shapes
         if (<Tensor>b).output_nr:
             node.next_numbers = (0 if node.next_numbers is None else node.next_numbers[0],
                                  (<Tensor>b).output_nr)
@@ -323,7 +329,8 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
         version_b = version_number(b) if saves & 2 else 0
         if version_a or version_b:
             node.versions = (version_a, version_b)
-    if is_tensor(a) and is_tensor(b) and not same_shape(<Tensor>a, <Tensor>b):
+    if is_tensor(a) and is_tensor(b) and (needs_shapes
+                                          or not same_shape(<Tensor>a, <Tensor>b)):
         node.shapes = (shape_of(<Tensor>a), shape_of(<Tensor>b))
     set_meta(node, <cnp.ndarray>out._array)
     set_history(out, node)

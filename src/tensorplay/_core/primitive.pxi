@@ -4,6 +4,9 @@ cdef enum:
     FAST_NONE = 0
     FAST_UNARY = 1     # one tensor in, a compiled loop out
     FAST_BINARY = 2
+    FAST_PRODUCT = 3   # matrix products; with the first or second operand adjoint:
+    FAST_PRODUCT_NT = 4
+    FAST_PRODUCT_TN = 5
 
 
 cdef extern from "kernels.h" namespace "tensorplay" nogil:
@@ -127,6 +130,9 @@ cdef class Primitive:
         cdef const Loop* entry = NULL
         if loop is None:
             return
+        if loop.startswith("product"):
+            self.fast = FAST_PRODUCT + ("product", "product_nt", "product_tn").index(loop)
+            return
         name = loop.encode()
         if self.n_inputs == 1:
             entry = find_loop(kernels().unary, name)
@@ -181,7 +187,7 @@ cdef object primitive_vectorcall(object callable, PyObject** args, size_t nargsf
     cdef tuple positional
     cdef dict keywords
     if kwnames is NULL:
-        if self.fast == FAST_BINARY and n == 2:
+        if self.fast >= FAST_BINARY and n == 2:
             result = binary_fast(self, <object>args[0], <object>args[1])
             if result is not None:
                 return result

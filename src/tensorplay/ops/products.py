@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Primitive, Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.kinds import front, leading, multilinear, public, publish, signature
+from tensorplay.ops.elementwise import add
+from tensorplay.ops.kinds import (
+    batch_elementwise,
+    front,
+    leading,
+    multilinear,
+    public,
+    publish,
+    signature,
+)
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 _HALF = 23  # NumPy's number of float16; bfloat16 and other added types come after it
-_LOOPS = (11, 12)  # float32 and float64, which the core has a loop for
-_SMALL = 48**3  # multiply-adds up to which that loop does the work, without a warning ever
 
 
 def conj(x: Any) -> Any:
@@ -26,26 +33,28 @@ def conj(x: Any) -> Any:
 
 # --- matmul ---------------------------------------------------------------------------------------
 
-
-def _matmul_kernel(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    kind = a.dtype
-    if a.ndim == 2 and b.ndim == 2 and kind is b.dtype and kind.num in _LOOPS:
-        shape = b.shape
-        if a.shape[1] == shape[0] and a.size * shape[1] <= _SMALL:
-            return core.matmul_kernel(a, b)
-    return _matmul_general(a, b)
+# Three primitives, closed under differentiation: a @ b, a @ b^H and a^H @ b. So no transposed view
+# is made in a backward pass.
 
 
-def _matmul_general(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     check_product("matmul", a, b)
     if a.dtype.num >= _HALF:  # accumulated in float32, as PyTorch does
-        return _matmul_general(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+        return _product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     with np.errstate(all="ignore"):
         if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous:
             # One product of tall matrices is faster than many of small ones.
-            rows = core.matmul_kernel(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
-            return rows.reshape(*a.shape[:-1], b.shape[1])
+            return np.matmul(rows_of(a), b).reshape(*a.shape[:-1], b.shape[1])
         return np.matmul(a, b)
+
+
+def _adjoint(x: np.ndarray) -> np.ndarray:
+    return (x.conj() if x.dtype.kind == "c" else x).swapaxes(-1, -2)
+
+
+_matmul_kernel = core.ProductKernel(_product)
+_matmul_nt_kernel = core.ProductKernel(lambda a, b: _product(a, _adjoint(b)), False, True)
+_matmul_tn_kernel = core.ProductKernel(lambda a, b: _product(_adjoint(a), b), True, False)
 
 
 def check_product(name: str, a: Any, b: Any) -> None:
@@ -81,23 +90,22 @@ def rows_of(x: Any) -> Any:
 
 
 def _matmul_by_left(g: Any, x_shape: Any, y: Any) -> Any:
-    y = conj(y)
     if y.ndim == 1:
-        return g.unsqueeze(-1) * y
+        return g.unsqueeze(-1) * conj(y)
     if len(x_shape) == 1:
-        return matmul(y, g.unsqueeze(-1)).squeeze(-1)
-    return matmul(g, y.mT)
+        return matmul(conj(y), g.unsqueeze(-1)).squeeze(-1)
+    return matmul_nt(g, y)
 
 
 def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
-    x = conj(x)
     if len(y_shape) == 1:
+        x = conj(x)
         return x * g if x.ndim == 1 else matmul(g.reshape(-1), rows_of(x))
     if x.ndim == 1:
-        return x.unsqueeze(-1) * g.unsqueeze(-2)
-    if len(y_shape) == 2:  # one product over all rows, rather than a sum of many
-        return matmul(rows_of(x).mT, rows_of(g))
-    return matmul(x.mT, g)
+        return conj(x).unsqueeze(-1) * g.unsqueeze(-2)
+    if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows, not a sum of many
+        return matmul_tn(rows_of(x), rows_of(g))
+    return matmul_tn(x, g)
 
 
 def _batch_matmul(p: Any, values: Any, bdims: Any, params: Any) -> Any:
@@ -127,6 +135,27 @@ matmul = multilinear(
     batch=_batch_matmul,
     broadcasts=True,
     quiet=True,
+    loop="product",
+)
+matmul_nt = multilinear(
+    "matmul_nt",
+    _matmul_nt_kernel,
+    lambda g, y: matmul(g, y),
+    lambda g, x: matmul_tn(g, x),
+    batch=leading(2, 2),
+    broadcasts=True,
+    quiet=True,
+    loop="product_nt",
+)
+matmul_tn = multilinear(
+    "matmul_tn",
+    _matmul_tn_kernel,
+    lambda g, y: matmul_nt(y, g),
+    lambda g, x: matmul(x, g),
+    batch=leading(2, 2),
+    broadcasts=True,
+    quiet=True,
+    loop="product_tn",
 )
 
 
@@ -332,26 +361,35 @@ def addbmm(
 # --- linear layers --------------------------------------------------------------------------------
 
 
-def _linear_kernel(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
-    out = _matmul_kernel(x, w.T)
-    if b is not None:
-        out += b
-    return out
+def _linear_general(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
+    fits = w.ndim in (1, 2) and x.ndim > 0 and x.shape[-1] == w.shape[-1]
+    if not fits or (b is not None and b.shape not in ((), (1,), w.shape[:-1])):
+        bias = "None" if b is None else f"of shape {list(b.shape)}"
+        raise RuntimeError(
+            f"linear(): input of shape {list(x.shape)}, weight of shape {list(w.shape)} and bias "
+            f"{bias} do not fit: expected (..., in_features), (out_features, in_features) and "
+            "(out_features)"
+        )
+    if b is not None and b.dtype != x.dtype:
+        raise RuntimeError(f"linear(): input has dtype {x.dtype}, but bias has dtype {b.dtype}")
+    out = _product(x, w.T)
+    return out if b is None else out + b
 
 
 def _linear_by_input(g: Any, w: Any) -> Any:
-    return matmul(g, conj(w))
+    return matmul(g, conj(w)) if w.ndim == 2 else g.unsqueeze(-1) * conj(w)
 
 
-def _linear_by_weight(g: Any, x: Any) -> Any:
-    g = rows_of(g)
-    return matmul(g.mT, conj(rows_of(x)))
+def _linear_by_weight(g: Any, x: Any, w_shape: Any) -> Any:
+    if len(w_shape) == 1:
+        return matmul(g.reshape(-1), conj(rows_of(x)))
+    return conj(matmul_tn(rows_of(g), rows_of(x)))
 
 
 def _linear_jvp(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
     x, w, _ = primals
     dx, dw, db = tangents
-    total = db
+    total = None if db is None else db.expand(out.shape)
     for left, right in ((dx, w), (x, dw)):
         if left is not None and right is not None:
             term = p(left, right, None)
@@ -363,45 +401,35 @@ def _batch_linear(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     (x, w, b), (bx, bw, bb) = values, bdims
     if bw is None and bb is None:  # the batch is one more dim of rows
         return p(front(x, bx), w, b), 0
-    rank = x.ndim - (bx is not None)
-    x = x if bx is None else front(x, bx)
-    x = x.unsqueeze(-2) if rank == 1 else x
     if bw is None:
-        out = p(x, w, None)
-        batched = bx is not None
+        out, bdim = p(front(x, bx), w, None), None if bx is None else 0
     else:
-        w = front(w, bw).mT
-        inner = max(rank - 2, 0)
-        out = matmul(x, w.reshape(w.shape[0], *(1,) * inner, *w.shape[1:]))
-        batched = True
-    out = out.squeeze(-2) if rank == 1 else out
-    if b is None:
-        return out, 0
-    if bb is None:
-        return out + b, 0
-    b = front(b, bb)
-    return out + b.reshape(b.shape[0], *(1,) * (out.ndim - batched - 1), b.shape[1]), 0
+        w = front(w, bw)
+        out, bdim = _batch_matmul(matmul, (x, w.mT if w.ndim == 3 else w), (bx, 0), ())
+    return (out, bdim) if b is None else batch_elementwise(add, (out, b), (bdim, bb), ())
 
 
-linear_op = multilinear(
+# One primitive, because layers call it all the time; jointly linear in weight and bias.
+linear = Primitive(
     "linear",
-    _linear_kernel,
-    _linear_by_input,
-    _linear_by_weight,
-    lambda g: rows_of(g).sum(0) if g.ndim > 1 else g,
-    inputs=("x", "w", "b"),
+    core.LinearKernel(_linear_general),
+    ("x", "w", "b"),
+    vjp=(_linear_by_input, _linear_by_weight, lambda g: g),
+    jvp=_linear_jvp,
     batch=_batch_linear,
+    kind="multilinear",
+    broadcasts=True,
     quiet=True,
     node_name="AddmmBackward0",
 )
 
 
-@public(method=False, namespace="nn.functional")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+@signature(linear)
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`.
 
     input: (..., in_features). weight: (out_features, in_features) or (in_features). bias:
-    (out_features), a number of dims less than the weight's, or None.
+    (out_features), or without that dim for a weight of one dim, or None.
 
     Raises:
         RuntimeError: if shapes or dtypes do not fit.
@@ -412,23 +440,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     tensor([[3.5000],
             [3.5000]])
     """
-    if weight.ndim != 2 or input.ndim == 0 or (bias is not None and bias.ndim != 1):
-        return _linear_unusual(input, weight, bias)
-    shape = weight.shape
-    if input.shape[-1] != shape[1] or (bias is not None and bias.shape[0] != shape[0]):
-        return _linear_unusual(input, weight, bias)
-    return linear_op(input, weight, bias)
+    return core.registry["linear"](input, weight, bias)
 
 
-def _linear_unusual(input: Any, weight: Any, bias: Any) -> Tensor:
-    out_features = weight.shape[0] if weight.ndim == 2 else 1
-    fits = weight.ndim in (1, 2) and input.ndim > 0 and input.shape[-1] == weight.shape[-1]
-    if not fits or (bias is not None and tuple(bias.shape) not in ((), (1,), (out_features,))):
-        given = None if bias is None else list(bias.shape)
-        raise RuntimeError(
-            f"linear(): input of shape {list(input.shape)}, weight of shape {list(weight.shape)} "
-            f"and bias of shape {given} do not fit: expected (..., in_features), "
-            "(out_features, in_features) and (out_features)"
-        )
-    out = matmul(input, weight.mT if weight.ndim == 2 else weight)
-    return out if bias is None else out + bias
+publish(linear, "linear", namespace="nn.functional", method=False)
