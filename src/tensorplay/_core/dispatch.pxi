@@ -53,8 +53,12 @@ cdef object observed(Primitive p, tuple inputs, tuple params, unsigned int flags
 
 cdef object run_primitive(Primitive p, tuple inputs, tuple params, unsigned int flags):
     cdef object result
+    cdef long level
     if flags & BOX:
-        result = run_boxed(p, inputs, params)
+        level = highest_level(inputs)
+        if find_level(level) is None:
+            return run_ended(p, inputs, params, level)
+        result = run_boxed(p, inputs, params, level)
     else:
         result = run_arrays(p, inputs, params)
     if p.is_view:
@@ -174,33 +178,44 @@ cdef inline Tensor wrap_result(object result):
     return new_tensor(result)
 
 
-cdef object run_boxed(Primitive p, tuple inputs, tuple params):
-    """Run on the values inside the boxes of the innermost level, and box the results."""
-    cdef long level_id = 0
-    cdef bint batched = False
-    cdef Tensor x
-    cdef list values = [], bdims = []
-    cdef Level level
-    cdef int previous = tp_grad_mode
+cdef long highest_level(tuple inputs):
+    cdef long level = 0
     for item in inputs:
-        if item is not None and (<Tensor>item).flags & BOX and (<Tensor>item)._level > level_id:
-            level_id = (<Tensor>item)._level
-    level = find_level(level_id)
+        if item is not None and (<Tensor>item).flags & BOX and (<Tensor>item)._level > level:
+            level = (<Tensor>item)._level
+    return level
+
+
+cdef object run_ended(Primitive p, tuple inputs, tuple params, long level):
+    """Boxes of a gradient level that has ended stand for their values."""
+    values = []
     for item in inputs:
-        if item is not None and (<Tensor>item)._level == level_id:
-            x = <Tensor>item
-            if level is None and x._bdim >= 0:
+        if item is not None and (<Tensor>item)._level == level and (<Tensor>item).flags & BOX:
+            if (<Tensor>item)._bdim >= 0:
                 raise RuntimeError(
                     f"{p.name}(): a tensor that was made inside vmap is used after that vmap has "
                     "ended; return it from the mapped function instead")
+            item = (<Tensor>item)._value
+        values.append(item)
+    return apply_primitive(p, tuple(values), params)
+
+
+cdef object run_boxed(Primitive p, tuple inputs, tuple params, long level_id):
+    """Run on the values inside the boxes of the innermost level, and box the results."""
+    cdef bint batched = False
+    cdef Tensor x
+    cdef list values = [], bdims = []
+    cdef Level level = find_level(level_id)
+    cdef int previous = tp_grad_mode
+    for item in inputs:
+        if item is not None and (<Tensor>item)._level == level_id:
+            x = <Tensor>item
             values.append(x._value)
             bdims.append(x._bdim if x._bdim >= 0 else None)
             batched |= x._bdim >= 0
         else:
             values.append(item)
             bdims.append(None)
-    if level is None:
-        return apply_primitive(p, tuple(values), params)
     if level.grad_mode >= 0:
         set_grad_mode(level.grad_mode)
     try:

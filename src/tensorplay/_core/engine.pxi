@@ -495,3 +495,18 @@ def ones_shaped(tuple shape, dtype):
 def new_zeros(tuple shape, dtype):
     """Zeros of a shape and dtype, in memory of their own."""
     return new_tensor(np.zeros(shape, dtype=dtype.numpy))
+
+
+def identity(Py_ssize_t size, dtype):
+    """The identity matrix, as a plain tensor."""
+    return new_tensor(np.eye(size, dtype=dtype.numpy))
+
+
+def unit_block(Py_ssize_t total, Py_ssize_t start, Py_ssize_t count, dtype):
+    """`count` columns, from `start` on, of the identity matrix of size `total`."""
+    return new_tensor(np.eye(total, count, -start, dtype=dtype.numpy))
+
+
+def level_of(Tensor x):
+    """The active level that x is boxed at; None for a plain tensor or when that has ended."""
+    return find_level(x._level) if x.flags & BOX else None

@@ -245,6 +245,35 @@ cdef class Tensor:
             raise TypeError("len() of a 0-d tensor")
         return size_along(self, 0)
 
+    def __iter__(self):
+        return operators[OP_ITER](self)
+
+    def __contains__(self, value):
+        return operators[OP_CONTAINS](self, value)
+
+    # --- as a Python number, or as text ---
+
+    def __bool__(self):
+        return scalar_of(self, "bool") != 0
+
+    def __int__(self):
+        return int(scalar_of(self, "int"))
+
+    def __float__(self):
+        return float_of(scalar_of(self, "float"))
+
+    def __complex__(self):
+        return complex(scalar_of(self, "complex"))
+
+    def __index__(self):
+        return index_of(self)
+
+    def __repr__(self):
+        return operators[OP_REPR](self)
+
+    def __str__(self):
+        return operators[OP_REPR](self)
+
 
 class Size(tuple):
     """The sizes of a tensor's dimensions: a tuple of ints with `numel()`.
@@ -283,7 +312,7 @@ cdef enum:
     OP_IFLOORDIV, OP_IMOD, OP_ILSHIFT, OP_IRSHIFT
     OP_NEG, OP_ABS, OP_INVERT
     OP_LT, OP_LE, OP_EQ, OP_NE, OP_GT, OP_GE      # in the order of Py_LT ... Py_GE
-    OP_GETITEM, OP_SETITEM
+    OP_GETITEM, OP_SETITEM, OP_ITER, OP_CONTAINS, OP_REPR
     OP_COUNT
 
 OPERATOR_NAMES = (
@@ -291,6 +320,7 @@ OPERATOR_NAMES = (
     "lshift", "rshift", "iadd", "isub", "imul", "itruediv", "ipow", "iand", "ior", "ixor",
     "ifloordiv", "imod", "ilshift", "irshift", "neg", "abs", "invert",
     "lt", "le", "eq", "ne", "gt", "ge", "getitem", "setitem",
+    "iter", "contains", "repr",
 )
 cdef list operators = [None] * OP_COUNT
 
@@ -303,7 +333,7 @@ def set_operator(str name, function):
 cdef object operator_call(int op, object a, object b):
     function = operators[op]
     if type(function) is Primitive:
-        if (<Primitive>function).fast == FAST_BINARY:
+        if (<Primitive>function).fast >= FAST_BINARY:
             result = binary_fast(<Primitive>function, a, b)
             if result is not None:
                 return result
@@ -442,20 +472,6 @@ cdef inline bint is_differentiable_typenum(int num) noexcept:
 def is_differentiable_dtype(Tensor x):
     """Whether gradients are defined for tensors of x's dtype (floating point or complex)."""
     return is_differentiable_typenum(typenum_of(x))
-
-
-def array_of(Tensor x):
-    """The payload of a plain tensor; a box has none and raises."""
-    if x._array is None:
-        raise RuntimeError(box_message(x, "its values"))
-    return x._array
-
-
-def box_message(Tensor x, str wanted):
-    """What to say when the concrete values of a tensor inside a transform are asked for."""
-    return (f"{wanted} cannot be read inside vmap or a function transform, where a tensor stands "
-            "for a whole batch: use tensor operations (tensorplay.where for a choice, "
-            "out_dims for results), or move this step outside")
 
 
 # --- aliases, detaching, requires_grad -------------------------------------------------------------
