@@ -1,0 +1,92 @@
+"""What the kernels of elementwise operators share: dtypes they take, half precision, SciPy.
+
+A compiled loop takes contiguous float32 and float64 arrays before any kernel is asked. A kernel is
+for everything else, and says what it is for: `typed` refuses the other dtypes by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tensorplay.base import dtypes
+from tensorplay.base.lazy import lazy_module
+
+special = lazy_module("scipy.special")
+
+# One letter per category of dtype: bool, integer, floating point, complex. (bfloat16 is 'V'.)
+_CATEGORY = {"b": "b", "i": "i", "u": "i", "f": "f", "V": "f", "c": "c"}
+
+
+def refuse(name: str, dtype: np.dtype[Any]) -> NoReturn:
+    """Say that an operator does not exist for a dtype."""
+    raise NotImplementedError(
+        f"{name}(): not implemented for dtype {dtypes.from_numpy(dtype).name}; convert the input "
+        "first, e.g. with .float()"
+    )
+
+
+def is_half(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype is float16 or bfloat16."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
+
+
+def typed(
+    name: str, function: Callable[..., Any], categories: str = "bif", *, widen: bool = True
+) -> Callable[..., Any]:
+    """A kernel for arrays (of one dtype) and parameters that refuses other dtypes than it says.
+
+    categories: letters of 'bifc' for bool, integer, floating point, complex. widen: compute
+    float16 and bfloat16 through float32, as PyTorch does.
+    """
+
+    def kernel(*args: Any) -> Any:
+        dtype = args[0].dtype
+        if _CATEGORY[dtype.kind] not in categories:
+            refuse(name, dtype)
+        if widen and is_half(dtype):
+            return through_float32(function, *args)
+        return function(*args)
+
+    return kernel
+
+
+def through_float32(function: Callable[..., Any], *args: Any) -> Any:
+    """function(*args) with half-precision arrays as float32, and its results as halves again."""
+    half = args[0].dtype
+    wide = [
+        a.astype(np.float32) if isinstance(a, np.ndarray) and is_half(a.dtype) else a for a in args
+    ]
+    result = function(*wide)
+    if isinstance(result, tuple):
+        return tuple(_narrow(r, half) for r in result)
+    return _narrow(result, half)
+
+
+def _narrow(result: Any, half: np.dtype[Any]) -> Any:
+    return result.astype(half) if result.dtype.kind == "f" else result
+
+
+def scipy_kernel(name: str, function: str, *, order: Any = None) -> Callable[..., Any]:
+    """`scipy.special.<function>` as a kernel for floating-point arrays.
+
+    order: a number that SciPy's function takes before the arrays.
+    """
+
+    def compute(*arrays: np.ndarray) -> Any:
+        found = getattr(special, function)
+        result = found(*arrays) if order is None else found(order, *arrays)
+        return np.asarray(result).astype(arrays[0].dtype, copy=False)
+
+    return typed(name, compute, "f")
+
+
+def refuse_zero(name: str, divisor: np.ndarray) -> None:
+    """Say that integers cannot be divided by zero."""
+    if divisor.dtype.kind in "iu" and not np.all(divisor):
+        raise RuntimeError(
+            f"{name}(): ZeroDivisionError: an integer tensor is divided by zero; convert to "
+            "floating point for inf and nan"
+        )
