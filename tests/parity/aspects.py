@@ -15,6 +15,8 @@ import torch
 from torch.autograd import forward_ad as their_forward
 
 import tensorplay as tp
+from tensorplay import autograd
+from tensorplay.autograd import forward_ad
 from tests.parity.bridge import (
     Mismatch,
     compare,
@@ -137,7 +139,7 @@ def check_gradient(case: Case) -> None:
         return
     cotangents = [random_like(x, rng) for x in wanted]
     theirs = torch.autograd.grad(wanted, [ys[i] for i in case.diff], cotangents, allow_unused=True)
-    ours = tp.autograd.grad(
+    ours = autograd.grad(
         outs, [xs[i] for i in case.diff], [to_ours(c) for c in cotangents], allow_unused=True
     )
     for i, a, b in zip(case.diff, ours, theirs, strict=True):
@@ -169,13 +171,13 @@ def our_gradgrad(case: Case, cotangents: Any, seeds: Any) -> list[Any]:
     given = [to_ours(c) for c in cotangents]
     for g in given:
         g.requires_grad = True
-    first = tp.autograd.grad(outs, inputs, given, create_graph=True, allow_unused=True)
+    first = autograd.grad(outs, inputs, given, create_graph=True, allow_unused=True)
     kept = [(a, to_ours(s)) for a, s in zip(first, seeds, strict=True)
             if a is not None and a.requires_grad]  # fmt: skip
     if not kept:
         return [None] * (len(inputs) + len(given))
     return list(
-        tp.autograd.grad(
+        autograd.grad(
             [a for a, _ in kept], inputs + given, [s for _, s in kept], allow_unused=True
         )
     )
@@ -245,12 +247,12 @@ def check_jvp(case: Case) -> None:
 
 def our_jvp(case: Case, tangents: Any) -> list[Any]:
     """Tangents of our results."""
-    with tp.autograd.forward_ad.dual_level():
+    with forward_ad.dual_level():
         xs = case.our_inputs()
         for i, t in zip(case.diff, tangents, strict=True):
-            xs[i] = tp.autograd.forward_ad.make_dual(xs[i], to_ours(t))
+            xs[i] = forward_ad.make_dual(xs[i], to_ours(t))
         outs = case.run_ours(xs)
-        return [tp.autograd.forward_ad.unpack_dual(x).tangent for x in outs]
+        return [forward_ad.unpack_dual(x).tangent for x in outs]
 
 
 def their_jvp(case: Case, tangents: Any) -> list[Any]:

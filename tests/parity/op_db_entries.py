@@ -114,7 +114,8 @@ class _Ours:
 def retargeted(function: types.FunctionType) -> Callable[..., Any]:
     """A lambda of the database that calls tensorplay where it calls torch."""
     names = dict(function.__globals__)
-    names.update(torch=_Ours(), wrapper_set_seed=seeded, F=getattr(getattr(tp, "nn", None), "functional", None))
+    functional = getattr(getattr(tp, "nn", None), "functional", None)
+    names.update(torch=_Ours(), wrapper_set_seed=seeded, F=functional)
     return types.FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )

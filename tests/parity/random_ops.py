@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 import tensorplay as tp
+from tensorplay import autograd
 from tests.parity.aspects import (
     BATCH,
     Case,
@@ -106,7 +107,7 @@ def gradient(case: Case, xs: list[Any], cotangents: list[Any]) -> list[Any]:
     if not outs:
         return [None] * len(case.diff)
     return list(
-        tp.autograd.grad(
+        autograd.grad(
             outs, [xs[i] for i in case.diff], [to_ours(c) for c in cotangents], allow_unused=True
         )
     )
