@@ -30,6 +30,7 @@ cnp.import_array()
 
 include "state.pxi"
 include "tensor.pxi"
+include "access.pxi"
 include "graph.pxi"
 include "rules.pxi"
 include "primitive.pxi"
