@@ -9,6 +9,7 @@ import numpy as np
 
 import tensorplay as tp
 from tensorplay.autograd import forward_ad
+from tensorplay.transforms.vmap import vmap
 from tests.checks.problem import (
     Arrays,
     Problem,
@@ -73,7 +74,7 @@ def check_vmap(op: Op, sample: Sample) -> None:
         expected = [[array(y) for y in run(*map(tensor, one))] for one in samples]
         if not expected[0]:
             return
-        found = tp.vmap(run, in_dims=dims)(*stacked(samples, dims))
+        found = vmap(run, in_dims=dims)(*stacked(samples, dims))
         compare_batch(found, expected, f"{sample!r}: vmap with in_dims {dims}", op)
 
 
@@ -101,10 +102,10 @@ def check_vmap_reverse(op: Op, sample: Sample) -> None:
     gs = [tensor(np.stack(g)) for g in zip(*cotangents, strict=True)]
     if not gs:
         return
-    found = tp.vmap(mapped)(batch, gs)
+    found = vmap(mapped)(batch, gs)
     compare_gradients(found, expected, f"{sample!r}: vmap of the reverse rule", op)
     first = [gradient_at(problem, samples[0], g) for g in cotangents]
-    found = tp.vmap(mapped, in_dims=(None, 0))([tensor(x) for x in samples[0]], gs)
+    found = vmap(mapped, in_dims=(None, 0))([tensor(x) for x in samples[0]], gs)
     compare_gradients(found, first, f"{sample!r}: vmap over cotangents alone", op)
 
 
@@ -138,7 +139,7 @@ def check_vmap_forward(op: Op, sample: Sample) -> None:
 
     batch = [tensor(np.stack(x)) for x in zip(*samples, strict=True)]
     tangents = [tensor(np.stack(t)) for t in zip(*directions, strict=True)]
-    found = tp.vmap(mapped)(batch, tangents)
+    found = vmap(mapped)(batch, tangents)
     compare_gradients(found, expected, f"{sample!r}: vmap of the forward rule", op)
 
 
@@ -163,7 +164,7 @@ def check_vmap_vmap(op: Op, sample: Sample) -> None:
         tensor(np.stack([np.stack([one[k] for one in row], axis=-1) for row in grid]))
         for k in range(len(problem.point))
     ]
-    twice = tp.vmap(tp.vmap(lambda *xs: tuple(problem(*xs)), in_dims=-1))
+    twice = vmap(vmap(lambda *xs: tuple(problem(*xs)), in_dims=-1))
     for i, y in enumerate(twice(*batch)):
         wanted = np.stack([np.stack([one[i] for one in row]) for row in expected])
         assert_arrays(y, wanted, f"{sample!r}: vmap of vmap, result {i}", op.rtol or 1e-9)
@@ -177,7 +178,7 @@ def check_vmap_vmap(op: Op, sample: Sample) -> None:
     lasts = [perturbed(problem.point[last], k) for k in range(3)]
     xs = [tensor(x) for x in problem.point]
     xs[0], xs[last] = tensor(np.stack(firsts)), tensor(np.stack(lasts))
-    found = tp.vmap(tp.vmap(lambda *p: tuple(problem(*p)), in_dims=inner), in_dims=outer)(*xs)
+    found = vmap(vmap(lambda *p: tuple(problem(*p)), in_dims=inner), in_dims=outer)(*xs)
     for i, y in enumerate(found):
         wanted = np.stack([
             np.stack([problem.at([a, *problem.point[1:last], b])[i] for a in firsts])

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad as their_forward
 
-import tensorplay as tp
 from tensorplay import autograd
 from tensorplay.autograd import forward_ad
+from tensorplay.transforms.vmap import vmap
 from tests.parity.bridge import (
     Mismatch,
     compare,
@@ -177,9 +177,7 @@ def our_gradgrad(case: Case, cotangents: Any, seeds: Any) -> list[Any]:
     if not kept:
         return [None] * (len(inputs) + len(given))
     return list(
-        autograd.grad(
-            [a for a, _ in kept], inputs + given, [s for _, s in kept], allow_unused=True
-        )
+        autograd.grad([a for a, _ in kept], inputs + given, [s for _, s in kept], allow_unused=True)
     )
 
 
@@ -324,7 +322,7 @@ def check_vmap_plan(case: Case, dims: dict[int, int], must: bool) -> None:
         for i, (x, d) in enumerate(zip(case.inputs, in_dims, strict=True))
     ]
     try:
-        results = tp.vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=in_dims)(
+        results = vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=in_dims)(
             *[to_ours(x) for x in stacked]
         )
     except Exception:

@@ -34,6 +34,7 @@ LIMITS = {
 # While families are being written: those that the package does not import yet.
 import importlib, pkgutil  # noqa
 import tensorplay.ops  # noqa
+
 for _found in pkgutil.iter_modules(tensorplay.ops.__path__):
     try:
         importlib.import_module("tensorplay.ops." + _found.name)
@@ -157,9 +158,14 @@ def samples(op: Any, dtype: torch.dtype, limit: int) -> list[Any]:
         if key not in seen:
             seen.add(key)
             kept.append(one)
-    if len(kept) > limit:
-        kept = [kept[round(i * (len(kept) - 1) / (limit - 1))] for i in range(limit)]
-    return kept
+    return spread(kept, limit)
+
+
+def spread(items: list[Any], limit: int) -> list[Any]:
+    """Up to `limit` items, evenly from first to last."""
+    if len(items) <= limit:
+        return items
+    return [items[round(i * (len(items) - 1) / (limit - 1))] for i in range(limit)]
 
 
 def signature(value: Any) -> str:
@@ -229,8 +235,8 @@ def check_entry(
     except LookupError as error:
         outcome.missing = str(error)
         return outcome
-    for dtype, aspect, case, label in planned(op, aspects, scale):
-        checks = RANDOM_CHECKS if is_random(case) else CHECKS
+    for dtype, aspect, case, label, random in planned(op, aspects, scale):
+        checks = RANDOM_CHECKS if random else CHECKS
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -251,16 +257,19 @@ def check_entry(
     return outcome
 
 
-def planned(op: Any, aspects: Any, scale: float) -> Iterator[tuple[Any, str, Case, str]]:
-    """(dtype, aspect, call, description) of everything to check for an entry."""
+def planned(op: Any, aspects: Any, scale: float) -> Iterator[tuple[Any, str, Case, str, bool]]:
+    """(dtype, aspect, call, description, whether random) of everything to check for an entry."""
     for which, dtype in enumerate(DTYPES):
-        allowed = op.dtypes if which == 0 else op.backward_dtypes
-        if dtype not in allowed or (which and dtype not in op.dtypes):
+        if dtype not in op.dtypes or (which and dtype not in op.backward_dtypes):
             continue
-        for aspect in aspects:
-            limit = max(2, round(LIMITS[aspect][which] * scale))
-            for i, one in enumerate(samples(op, dtype, limit)):
-                yield dtype, aspect, case_of(op, one, i), describe(one)
+        limits = {aspect: max(2, round(LIMITS[aspect][which] * scale)) for aspect in aspects}
+        calls = []
+        for i, one in enumerate(samples(op, dtype, max(limits.values()))):
+            case = case_of(op, one, i)
+            calls.append((case, describe(one), is_random(case)))
+        for aspect, limit in limits.items():
+            for case, label, random in spread(calls, limit):
+                yield dtype, aspect, case, label, random
 
 
 def describe(one: Any) -> str:

@@ -14,6 +14,7 @@ import torch
 
 import tensorplay as tp
 from tensorplay import autograd
+from tensorplay.transforms.vmap import vmap
 from tests.parity.aspects import (
     BATCH,
     Case,
@@ -187,7 +188,7 @@ def check_vmap(case: Case) -> None:
     ]
     expected = [tuple(x.shape) for x in case.run_theirs(case.their_inputs())]
     for randomness in ("different", "same"):
-        mapped = tp.vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=dims, randomness=randomness)
+        mapped = vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=dims, randomness=randomness)
         tp.manual_seed(case.seed)
         found = mapped(*stacked)
         for i, (a, shape) in enumerate(zip(found, expected, strict=True)):
