@@ -78,7 +78,7 @@ def _var_kernel(
         return _var_kernel(x.astype(np.float32), dims, correction, keepdim).astype(x.dtype)
     offset = np.asarray(x - mean_op.kernel(x, dims, True))
     if offset.dtype.kind == "c":
-        squares = np.square(offset.real) + np.square(offset.imag)
+        squares = np.asarray(np.square(offset.real) + np.square(offset.imag))
     else:
         squares = np.square(offset, out=offset)
     total = sum_op.kernel(squares, dims, keepdim)
@@ -239,9 +239,7 @@ def std_mean(
 def _norm_kernel(x: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if is_half(x):
         return _norm_kernel(x.astype(np.float32), p, dims, keepdim).astype(x.dtype)
-    if p == 2 and x.dtype.kind == "f":
-        return np.sqrt(sum_op.kernel(np.square(x), dims, keepdim))
-    size = np.abs(x)
+    size = np.asarray(np.abs(x)) if p != 2 or x.dtype.kind == "c" else x
     if p == 0:
         return np.sum(size != 0, axis=dims, keepdims=keepdim).astype(size.dtype)
     if p == 1:
@@ -249,9 +247,9 @@ def _norm_kernel(x: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) 
     if math.isinf(p):
         return (np.max if p > 0 else np.min)(size, axis=dims, keepdims=keepdim)
     if p == 2:
-        return np.sqrt(sum_op.kernel(np.square(size), dims, keepdim))
+        return np.sqrt(sum_op.kernel(np.asarray(np.square(size)), dims, keepdim))
     power = np.asarray(p, size.dtype)
-    return sum_op.kernel(size**power, dims, keepdim) ** (1 / power)
+    return sum_op.kernel(np.asarray(size**power), dims, keepdim) ** (1 / power)
 
 
 def _norm_derivative(x: Any, out: Any, p: float, dims: tuple[int, ...], keepdim: bool) -> Any:

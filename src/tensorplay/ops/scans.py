@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -137,15 +138,17 @@ def _recurrence_kernel(a: np.ndarray, b: np.ndarray, dim: int, reverse: bool) ->
         return wide.astype(b.dtype)
     order = slice(None, None, -1 if reverse else 1)
     a, b = np.moveaxis(a, dim, 0)[order], np.moveaxis(b, dim, 0)[order]
+    shape, lanes = b.shape, math.prod(b.shape[1:])
+    a, b = a.reshape(len(a), lanes), b.reshape(len(b), lanes)
     found = None
-    if len(b) > 128 and len(b) > b[0].size:
+    if len(b) > 128 and len(b) > lanes:
         found = _recur_by_pairs(a, b)
         # Products of coefficients can overflow where the steps one by one would not.
         if not np.isfinite(found).all():
             found = None
     if found is None:
         found = _recur_stepwise(a, b)
-    return np.moveaxis(found[order], 0, dim)
+    return np.moveaxis(found.reshape(shape)[order], 0, dim)
 
 
 def _recurrence_vjp(g: Any, a: Any, out: Any, dim: int, reverse: bool, wanted: Any) -> Any:
@@ -358,10 +361,9 @@ def _logcumsumexp_kernel(x: np.ndarray, dim: int) -> np.ndarray:
     out = np.empty_like(source)
     out[:1] = source[:1]
     for i in range(1, len(source)):
-        a, b = out[i - 1], source[i]
-        shift = np.maximum(a.real, b.real)
-        shift[np.isinf(shift)] = 0
-        out[i] = np.log(np.exp(a - shift) + np.exp(b - shift)) + shift
+        shift = np.maximum(out[i - 1].real, source[i].real)
+        shift = np.where(np.isinf(shift), 0, shift)
+        out[i] = np.log(np.exp(out[i - 1] - shift) + np.exp(source[i] - shift)) + shift
     return np.moveaxis(out, 0, dim)
 
 
