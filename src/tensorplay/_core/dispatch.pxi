@@ -414,14 +414,14 @@ cdef check_version(PrimitiveNode node, Py_ssize_t i):
 cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
     """What was saved at position i, checked against in-place changes, at its place in the graph."""
     item = node.saved[i]
-    cdef Py_ssize_t n = len(node.next_nodes)
+    cdef Py_ssize_t n = node.inputs
     cdef Tensor x
     cdef Node edge
     if i < n:
         if is_tensor(item):
             x = <Tensor>item
             check_version(node, i)
-            edge = node.next_nodes[i]
+            edge = next_node(node, i)
             if x._grad_fn is not edge and edge is not None and tp_grad_mode and \
                     type(edge) is not AccumulateGrad:
                 # Re-based since (through a view, or detached): stand where it stood.
@@ -432,10 +432,10 @@ cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
                 return x
             return item
         item = unpack_one(item)
-        if is_tensor(item) and node.next_nodes[i] is not None and tp_grad_mode \
+        if is_tensor(item) and next_node(node, i) is not None and tp_grad_mode \
                 and not (<Tensor>item).flags & REQUIRES_GRAD:
             x = alias(<Tensor>item, False)
-            x._grad_fn = node.next_nodes[i]
+            x._grad_fn = next_node(node, i)
             x.output_nr = 0 if node.next_numbers is None else node.next_numbers[i]
             x.flags |= REQUIRES_GRAD
             return x
@@ -470,7 +470,7 @@ cdef str modified_message(Node node, Tensor x, long expected):
 
 cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bint keep):
     cdef Primitive p = node.primitive
-    cdef Py_ssize_t i, n = len(node.next_nodes), saved_count
+    cdef Py_ssize_t i, n = node.inputs, saved_count
     cdef object source = node.saved, out = None, value
     cdef list unpacked, result
     cdef tuple saved = node.saved
@@ -498,7 +498,7 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
         source = tuple(unpacked)
     if p.vjp_joint is not None:
         if wanted is None:
-            wanted = tuple([edge is not None for edge in node.next_nodes])
+            wanted = tuple([edge is not None for edge in next_nodes(node)])
         value = call_rule(p.vjp_joint, source, node.params, node.shapes, out, cotangent, wanted)
         result = list(value) if isinstance(value, (tuple, list)) else [value]
         if len(result) != n:
@@ -507,7 +507,7 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
     else:
         result = [None] * n
         for i in range(n):
-            if node.next_nodes[i] is None or (wanted is not None and not wanted[i]):
+            if next_node(node, i) is None or (wanted is not None and not wanted[i]):
                 continue
             if p.vjp_rules[i] is not None:
                 result[i] = input_vjp(p, <Rule>p.vjp_rules[i], source, node, out, cotangent)
@@ -587,9 +587,9 @@ cdef keep_output_tangents(Primitive p, object outs):
     if not first.flags & REQUIRES_GRAD or type(first._grad_fn) is not PrimitiveNode:
         return
     node = <PrimitiveNode>first._grad_fn
-    if node.saved is None or len(node.saved) <= len(node.next_nodes):
+    if node.saved is None or len(node.saved) <= node.inputs:
         return
-    kept = node.saved[len(node.next_nodes)]
+    kept = node.saved[node.inputs]
     for copy, out in zip(kept if type(kept) is tuple else (kept,), outs):
         if is_tensor(copy):
             (<Tensor>copy).tangents = (<Tensor>out).tangents

@@ -49,13 +49,13 @@ cdef discover(Run run):
             top = &stack.back()
             node = <Node>top.first
             index = top.second
-            if index == PyTuple_GET_SIZE(node.next_nodes):
+            if index == node.inputs:
                 stack.pop_back()
                 if run.selective and not stack.empty() and run.slot(node).state & NEEDED:
                     run.slot(<Node>stack.back().first).state |= NEEDED
                 continue
             top.second = index + 1
-            item = <object>PyTuple_GET_ITEM(node.next_nodes, index)
+            item = next_node(node, index)
             if item is None or (<Node>item).sequence < run.floor:
                 continue
             child = <Node>item
@@ -89,10 +89,10 @@ cdef check_saved(Run run):
             continue
         recorded = <PrimitiveNode>node
         if recorded.released:
-            if not run.selective or wanted_inputs(run, node.next_nodes) is not None:
+            if not run.selective or wanted_inputs(run, node) is not None:
                 raise RuntimeError(released_message(node))
         elif recorded.saved is not None:
-            for i in range(min(len(recorded.saved), len(node.next_nodes))):
+            for i in range(min(len(recorded.saved), node.inputs)):
                 check_version(recorded, i)
 
 
@@ -245,18 +245,21 @@ cdef drain(Run run, targets):
 
 cdef step(Run run, Node node, int state, object cotangent, bint owned):
     """Run one node: hooks, capture, its rule, and hand on what it gives."""
-    cdef tuple result, nodes = node.next_nodes
-    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(nodes), number
+    cdef tuple result
+    cdef Extras extras = node.extras
+    cdef Py_ssize_t i, n = node.inputs, number
     cdef object wanted = None
     cdef Node child
     cdef Slot* slot
     cdef bint leaf = type(node) is AccumulateGrad
-    if node.tensor_hooks is not None or node.prehooks is not None or \
-            (leaf and (<AccumulateGrad>node).variable.hooks):
-        cotangent = run_prehooks(node, cotangent)
+    if leaf and (<AccumulateGrad>node).variable.hooks:
+        cotangent = call_hooks((<AccumulateGrad>node).variable.hooks, cotangent)
         owned = False
-    if node.retained is not None:
-        fill_retained(node, cotangent)
+    if extras is not None:
+        cotangent = run_prehooks(node, extras, cotangent)
+        owned = False
+        if extras.retained is not None:
+            fill_retained(node, cotangent)
     if run.selective:
         if state & CAPTURED:
             capture(run, node, cotangent)
@@ -264,7 +267,7 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
             if id(node) in run.accumulate:
                 accumulate(<AccumulateGrad>node, cotangent, owned)
             return
-        wanted = wanted_inputs(run, nodes)
+        wanted = wanted_inputs(run, node)
         if wanted is None:
             return
         if wanted is True:
@@ -276,14 +279,13 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
         result = None
     else:
         result = apply_node(node, cotangent, wanted, run.keep)
-        if node.posthooks is not None:
+        if extras is not None and extras.posthooks is not None:
             result = run_posthooks(node, result, cotangent)
     cotangent = None
     for i in range(n):
-        item = <object>PyTuple_GET_ITEM(nodes, i)
-        if item is None:
+        child = next_node(node, i)
+        if child is None:
             continue
-        child = <Node>item
         if run.selective and not run.slot(child).state & NEEDED:
             continue
         if result is not None:
@@ -313,11 +315,11 @@ cdef bint is_undefined(Node node, object cotangent):
     return not (type(node) is PythonNode and (<PythonNode>node).runs_undefined)
 
 
-cdef object wanted_inputs(Run run, tuple nodes):
+cdef object wanted_inputs(Run run, Node node):
     """None when no input is needed, True when all with an edge are, else a tuple of bools."""
     cdef bint any_needed = False, all_needed = True
     cdef list flags = []
-    for item in nodes:
+    for item in next_nodes(node):
         needed = item is not None and (run.slot(<Node>item).state & NEEDED) != 0
         any_needed |= needed
         if item is not None:
@@ -339,19 +341,17 @@ cdef capture(Run run, Node node, object cotangent):
 
 # --- hooks ----------------------------------------------------------------------------------------
 
-cdef object run_prehooks(Node node, object cotangent):
+cdef object run_prehooks(Node node, Extras extras, object cotangent):
     """Tensor hooks of each output, then the node's own prehooks."""
     cdef list parts = list(cotangent) if node.outputs != 1 and cotangent is not None else [cotangent]
     if node.outputs != 1 and cotangent is None:
         parts = [None] * node.outputs
-    if type(node) is AccumulateGrad and (<AccumulateGrad>node).variable.hooks:
-        parts[0] = call_hooks((<AccumulateGrad>node).variable.hooks, parts[0])
-    if node.tensor_hooks is not None:
+    if extras.tensor_hooks is not None:
         for number in range(len(parts)):
-            if number in node.tensor_hooks:
-                parts[number] = call_hooks(node.tensor_hooks[number], parts[number])
-    if node.prehooks is not None:
-        for hook in list(node.prehooks.values()):
+            if number in extras.tensor_hooks:
+                parts[number] = call_hooks(extras.tensor_hooks[number], parts[number])
+    if extras.prehooks is not None:
+        for hook in list(extras.prehooks.values()):
             changed = hook(tuple(parts))
             if changed is not None:
                 if is_tensor(changed):
@@ -392,7 +392,7 @@ cdef object check_hook(object new, object old):
 
 cdef tuple run_posthooks(Node node, tuple result, object cotangent):
     outputs = tuple(cotangent) if type(cotangent) is list else (cotangent,)
-    for hook in list(node.posthooks.values()):
+    for hook in list(node.extras.posthooks.values()):
         changed = hook(result, outputs)
         if changed is not None:
             if is_tensor(changed):
@@ -407,7 +407,7 @@ cdef tuple run_posthooks(Node node, tuple result, object cotangent):
 
 cdef fill_retained(Node node, object cotangent):
     cdef Tensor x
-    for number, refs in node.retained.items():
+    for number, refs in node.extras.retained.items():
         part = cotangent if node.outputs == 1 or cotangent is None else cotangent[number]
         if part is None:
             continue
@@ -431,7 +431,7 @@ cdef accumulate(AccumulateGrad node, object cotangent, bint owned):
     if leaf.post_hooks:
         for hook in list(leaf.post_hooks.values()):
             hook(leaf)
-    if node.posthooks is not None:
+    if node.extras is not None and node.extras.posthooks is not None:
         run_posthooks(node, (), cotangent)
 
 

@@ -275,7 +275,8 @@ cdef record_unary(Primitive p, Tensor x, Tensor out):
     cdef Rule rule = <Rule>p.vjp_rules[0]
     node.primitive = p
     node.params = ()
-    node.next_nodes = (edge_of(x),)
+    node.inputs = 1
+    node.first = edge_of(x)
     if x.output_nr:
         node.next_numbers = (x.output_nr,)
     if rule.saves_out:
@@ -304,7 +305,9 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
     cdef long version_a, version_b
     node.primitive = p
     node.params = ()
-    node.next_nodes = (node_a, node_b)
+    node.inputs = 2
+    node.first = node_a
+    node.second = node_b
     if node_a is not None:
         rule = <Rule>p.vjp_rules[0]
         saves |= rule.saves

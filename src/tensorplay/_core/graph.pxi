@@ -10,20 +10,41 @@ cdef struct Slot:
 cdef uint64_t _sequence = 0
 
 
+cdef class Extras:
+    """What few nodes have: hooks, tensors that retain their gradient, the user's notes."""
+
+    cdef dict tensor_hooks         # output number -> {key: hook}
+    cdef dict retained             # output number -> weak references of tensors that retain grad
+    cdef object prehooks, posthooks
+    cdef dict metadata
+
+
+cdef inline Node next_node(Node node, Py_ssize_t i):
+    """Where input i of a node came from."""
+    if i == 0:
+        return node.first
+    if i == 1:
+        return node.second
+    return <Node>node.others[i - 2]
+
+
+cdef tuple next_nodes(Node node):
+    return tuple([next_node(node, i) for i in range(node.inputs)])
+
+
 @cython.freelist(256)
 @cython.trashcan(True)
 cdef class Node:
     """One recorded operation: a step of the backward pass."""
 
     cdef uint64_t sequence         # grows with creation: consumers come after producers
-    cdef tuple next_nodes          # per input: Node, or None where no gradient is wanted
+    cdef Node first, second        # where the first two inputs came from; None: no gradient
+    cdef tuple others              # and the further inputs
+    cdef int inputs                # how many inputs the operation had
     cdef tuple next_numbers        # per input: which output of that node; None when all are 0
     cdef int outputs               # how many outputs the operation had
     cdef Slot slot
-    cdef dict tensor_hooks         # output number -> {key: hook}
-    cdef dict retained             # output number -> weak references of tensors that retain grad
-    cdef object prehooks, posthooks
-    cdef dict _metadata
+    cdef Extras extras             # hooks and notes, when there are any
     cdef object __weakref__
 
     cdef tuple apply(self, object cotangent, object wanted, bint keep):
@@ -44,9 +65,15 @@ cdef class Node:
     @property
     def metadata(self):
         """A dictionary for the user's own notes about this node."""
-        if self._metadata is None:
-            self._metadata = {}
-        return self._metadata
+        extras = self.more()
+        if extras.metadata is None:
+            extras.metadata = {}
+        return extras.metadata
+
+    cdef Extras more(self):
+        if self.extras is None:
+            self.extras = Extras.__new__(Extras)
+        return self.extras
 
     @property
     def next_functions(self):
@@ -54,7 +81,7 @@ cdef class Node:
         cdef Py_ssize_t i
         return tuple([
             (node, 0 if self.next_numbers is None else self.next_numbers[i])
-            for i, node in enumerate(self.next_nodes)])
+            for i, node in enumerate(next_nodes(self))])
 
     def _sequence_nr(self):
         """Order of creation: a node is younger than the nodes that its inputs came from."""
@@ -85,25 +112,28 @@ cdef class Node:
         return None
 
     cdef add_retain(self, Tensor x):
-        if self.retained is None:
-            self.retained = {}
-        self.retained.setdefault(x.output_nr, []).append(_weakref(x))
+        extras = self.more()
+        if extras.retained is None:
+            extras.retained = {}
+        extras.retained.setdefault(x.output_nr, []).append(_weakref(x))
 
     def hooks_of(self, int number):
         """The dictionary of tensor hooks of one output (made when asked for)."""
-        if self.tensor_hooks is None:
-            self.tensor_hooks = {}
-        return self.tensor_hooks.setdefault(number, HookDict())
+        extras = self.more()
+        if extras.tensor_hooks is None:
+            extras.tensor_hooks = {}
+        return extras.tensor_hooks.setdefault(number, HookDict())
 
     def node_hooks(self, bint before):
         """The dictionary of hooks run before (or after) this node."""
+        extras = self.more()
         if before:
-            if self.prehooks is None:
-                self.prehooks = HookDict()
-            return self.prehooks
-        if self.posthooks is None:
-            self.posthooks = HookDict()
-        return self.posthooks
+            if extras.prehooks is None:
+                extras.prehooks = HookDict()
+            return extras.prehooks
+        if extras.posthooks is None:
+            extras.posthooks = HookDict()
+        return extras.posthooks
 
 
 cdef long _next_hook = 0
@@ -166,7 +196,6 @@ cdef Node accumulator_of(Tensor leaf):
         return <Node>leaf.accumulator
     node = AccumulateGrad.__new__(AccumulateGrad)
     node.variable = leaf
-    node.next_nodes = ()
     node.outputs = 1
     node.sequence = <uint64_t>-1     # leaves first: their hooks see gradients early
     leaf.accumulator = <PyObject*>node
@@ -259,7 +288,7 @@ cdef class PrimitiveNode(Node):
             if self.saved[i] is None:
                 continue
             value = unpack_saved(self, i)
-            if i < len(self.next_nodes):
+            if i < self.inputs:
                 label = names[i] if i < len(names) else f"input{i}"
             else:
                 label = "result"
@@ -355,7 +384,13 @@ cdef link(Node node, tuple inputs):
         if x.output_nr and nodes[i] is not None:
             numbers[i] = x.output_nr
             numbered = True
-    node.next_nodes = tuple(nodes)
+    node.inputs = n
+    if n > 0:
+        node.first = nodes[0]
+    if n > 1:
+        node.second = nodes[1]
+    if n > 2:
+        node.others = tuple(nodes[2:])
     node.next_numbers = tuple(numbers) if numbered else None
     number(node)
 

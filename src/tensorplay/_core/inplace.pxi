@@ -136,9 +136,10 @@ cdef take_history(Tensor x, Tensor value):
 
 
 cdef move_retain(Tensor x, Node old):
-    if old is not None and old.retained is not None:
-        for key in list(old.retained):
-            old.retained[key] = [ref for ref in old.retained[key] if ref() is not x]
+    if old is not None and old.extras is not None and old.extras.retained is not None:
+        retained = old.extras.retained
+        for key in list(retained):
+            retained[key] = [ref for ref in retained[key] if ref() is not x]
     if x._grad_fn is not None:
         x._grad_fn.add_retain(x)
     else:

@@ -46,8 +46,29 @@ cdef class Tensor:
     cdef object hooks            # of a leaf: {key: hook}
     cdef object post_hooks       # of a leaf: hooks run after .grad was accumulated
     cdef PyObject* accumulator   # borrowed: the AccumulateGrad node while a graph keeps it alive
-    cdef dict __dict__
+    cdef dict attributes         # what the user set on it
     cdef object __weakref__
+
+    # A dict in every tensor would cost more than the rest of it: made when first needed.
+
+    def __getattr__(self, str name):
+        if self.attributes is not None and name in self.attributes:
+            return self.attributes[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, str name, value):
+        if hasattr(type(self), name):
+            PyObject_GenericSetAttr(self, name, <PyObject*>value)
+            return
+        if self.attributes is None:
+            self.attributes = {}
+        self.attributes[name] = value
+
+    def __delattr__(self, str name):
+        if self.attributes is not None and name in self.attributes:
+            del self.attributes[name]
+        else:
+            PyObject_GenericSetAttr(self, name, NULL)
 
     # --- shape and type ---
 
@@ -364,6 +385,7 @@ def install(str name, value):
 # --- making and reading tensors -------------------------------------------------------------------
 
 cdef extern from "Python.h":
+    int PyObject_GenericSetAttr(object, object, PyObject*) except -1
     void PyType_Modified(PyTypeObject*)
     int PyObject_TypeCheck(object, PyTypeObject*)
     ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject* const*, size_t, PyObject*)
