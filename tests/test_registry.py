@@ -5,6 +5,7 @@ import pytest
 from tensorplay._core import core
 from tests.checks import variants
 from tests.optable import ROWS
+from tests.support import cases
 
 NAMED = {name for op in ROWS.values() for name in op.primitives}
 
@@ -36,9 +37,7 @@ def test_every_row_finds_its_function():
     assert not missing, f"rows without a function: {missing}"
 
 
-@pytest.mark.parametrize(
-    "op", [pytest.param(op, id=f"{op.family}/{op.name}") for op in ROWS.values() if op.primitives]
-)
+@pytest.mark.parametrize("op", cases("registry", lambda op: op.primitives))
 def test_a_row_exercises_what_it_names(op):
     seen = variants.exercised(op)
     idle = sorted(set(op.primitives) - seen)

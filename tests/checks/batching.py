@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import tensorplay as tp
+from tensorplay import func
 from tensorplay.autograd import forward_ad
 from tensorplay.transforms.vmap import vmap
 from tests.checks.problem import (
@@ -96,7 +96,7 @@ def check_vmap_reverse(op: Op, sample: Sample) -> None:
     expected = [gradient_at(problem, x, g) for x, g in zip(samples, cotangents, strict=True)]
 
     def mapped(xs: Any, gs: Any) -> tuple[Any, ...]:
-        return tuple(tp.func.vjp(lambda *p: tuple(problem(*p)), *xs)[1](tuple(gs)))
+        return tuple(func.vjp(lambda *p: tuple(problem(*p)), *xs)[1](tuple(gs)))
 
     batch = [tensor(np.stack(x)) for x in zip(*samples, strict=True)]
     gs = [tensor(np.stack(g)) for g in zip(*cotangents, strict=True)]
@@ -135,7 +135,7 @@ def check_vmap_forward(op: Op, sample: Sample) -> None:
         return
 
     def mapped(xs: Any, ts: Any) -> tuple[Any, ...]:
-        return tuple(tp.func.jvp(lambda *p: tuple(problem(*p)), tuple(xs), tuple(ts))[1])
+        return tuple(func.jvp(lambda *p: tuple(problem(*p)), tuple(xs), tuple(ts))[1])
 
     batch = [tensor(np.stack(x)) for x in zip(*samples, strict=True)]
     tangents = [tensor(np.stack(t)) for t in zip(*directions, strict=True)]

@@ -31,15 +31,6 @@ LIMITS = {
     "value": (14, 5), "gradient": (8, 4), "gradgrad": (4, 2), "jvp": (6, 3), "vmap": (4, 2),
 }  # fmt: skip
 
-# While families are being written: those that the package does not import yet.
-import importlib, pkgutil  # noqa
-import tensorplay.ops  # noqa
-
-for _found in pkgutil.iter_modules(tensorplay.ops.__path__):
-    try:
-        importlib.import_module("tensorplay.ops." + _found.name)
-    except Exception as _error:
-        print("cannot import", _found.name, repr(_error)[:300])
 
 DTYPES = (torch.float64, torch.complex128)
 
