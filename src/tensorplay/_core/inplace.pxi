@@ -217,6 +217,8 @@ cdef assign_inner(Tensor x, Tensor inner, str name):
 cdef check_self_overlap(Tensor x, str name):
     cdef cnp.ndarray array = x._array
     cdef int i
+    if cnp.PyArray_SIZE(array) == 0:  # NumPy gives empty arrays strides of 0
+        return
     for i in range(cnp.PyArray_NDIM(array)):
         if cnp.PyArray_STRIDES(array)[i] == 0 and cnp.PyArray_DIMS(array)[i] > 1:
             raise RuntimeError(
