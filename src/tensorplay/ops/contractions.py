@@ -54,7 +54,9 @@ def contract(
         )
         return left * right, labels
     left = _grouped(to_labels(a, a_labels, batch + rows + summed), sizes, batch, rows, summed)
-    right = _grouped(to_labels(b, b_labels, batch + summed + columns), sizes, batch, summed, columns)
+    right = _grouped(
+        to_labels(b, b_labels, batch + summed + columns), sizes, batch, summed, columns
+    )
     return matmul(left, right).reshape(_sizes(sizes, labels)), labels
 
 
@@ -309,7 +311,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     second = [wrap_dim(int(d), b.ndim, "tensordot") for d in _as_list(dims[1])]
     if len(first) != len(second) or len({*first}) < len(first) or len({*second}) < len(second):
         raise RuntimeError(
-            f"tensordot(): dims must pair each dim of a once with one of b, got {first} and {second}"
+            f"tensordot(): dims must pair dims of a with as many of b, got {first} and {second}"
         )
     for i, j in zip(first, second, strict=True):
         if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):

@@ -11,7 +11,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base.lazy import lazy_module
-from tensorplay.ops.elementwise import where
+from tensorplay.ops.elementwise import keep
 
 lapack = lazy_module("scipy.linalg.lapack")
 blas = lazy_module("scipy.linalg.blas")
@@ -92,13 +92,13 @@ def identity(n: int, like: Any) -> Tensor:
 def lower(x: Any, offset: int = 0) -> Any:
     """The lower triangle of matrices up to a diagonal, zeros elsewhere."""
     mask = np.tri(x.shape[-2], x.shape[-1], offset, dtype=bool)
-    return where(core.from_array(mask), x, 0)
+    return keep(x, core.from_array(mask))
 
 
 def upper(x: Any, offset: int = 0) -> Any:
     """The upper triangle of matrices from a diagonal on, zeros elsewhere."""
     mask = ~np.tri(x.shape[-2], x.shape[-1], offset - 1, dtype=bool)
-    return where(core.from_array(mask), x, 0)
+    return keep(x, core.from_array(mask))
 
 
 def triangle(x: Any, is_upper: bool, offset: int = 0) -> Any:
@@ -113,7 +113,7 @@ def diagonal_of(x: Any) -> Any:
 
 def diagonal_matrix(d: Any) -> Any:
     """Square matrices with `d` (its last dim) on the diagonal."""
-    return where(core.from_array(np.eye(d.shape[-1], dtype=bool)), d.unsqueeze(-1), 0)
+    return keep(d.unsqueeze(-1), core.from_array(np.eye(d.shape[-1], dtype=bool)))
 
 
 def trace_of(x: Any) -> Any:
@@ -151,17 +151,14 @@ def over_batch(
     )
     count = math.prod(batch)
     flat = [
-        np.broadcast_to(a, batch + c).reshape(count, *c)
-        for a, c in zip(arrays, cores, strict=True)
+        np.broadcast_to(a, batch + c).reshape(count, *c) for a, c in zip(arrays, cores, strict=True)
     ]
     results = [np.empty((count, *shape), dtype=dtype) for shape, dtype in outputs]
     for i in range(count):
         values = function(*[a[i] for a in flat])
         for result, value in zip(results, values, strict=True):
             result[i] = value
-    return tuple(
-        r.reshape(batch + shape) for r, (shape, _) in zip(results, outputs, strict=True)
-    )
+    return tuple(r.reshape(batch + shape) for r, (shape, _) in zip(results, outputs, strict=True))
 
 
 def first_failure(info: np.ndarray) -> tuple[str, int]:

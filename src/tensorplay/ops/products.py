@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor
-from tensorplay.base import dtypes
 from tensorplay.ops.elementwise import add
 from tensorplay.ops.kinds import (
     batch_elementwise,
@@ -183,9 +181,7 @@ core.set_operator("matmul", matmul)
 def _need_ndim(name: str, **operands: tuple[Any, int]) -> None:
     for label, (x, ndim) in operands.items():
         if not isinstance(x, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{label}' must be Tensor, not {type(x).__name__}"
-            )
+            raise TypeError(f"{name}(): argument '{label}' must be Tensor, not {type(x).__name__}")
         if x.ndim != ndim:
             raise RuntimeError(
                 f"{name}(): expected {label} to have {ndim} dims, got shape {list(x.shape)}"
