@@ -1,0 +1,304 @@
+"""Convolution: one trilinear form of input, weight and output, and its three partial sums.
+
+convolution(x, w) gives the output y, convolution_input(y, w) what is multiplied with the input,
+convolution_weight(x, y) what is multiplied with the weight. Each is the transpose of the others, so
+reverse, forward and higher derivatives of all of them, and transposed convolution, are these
+three. x is (N, C, *sizes), w is (O, C / groups, *kernel), y is (N, O, *outputs); padding is a pair
+per dim.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core.core import Tensor
+from tensorplay.ops.kernels import typed
+from tensorplay.ops.kinds import front, multilinear, primitive
+from tensorplay.ops.windows import Pairs, add_windows, out_sizes, padded, unpadded, windows
+
+# Bytes of the matrix of all windows that is made at once; more samples go piece by piece.
+_PIECE = 1 << 25
+
+
+def _pieces(samples: int, bytes_per_sample: int) -> list[slice]:
+    step = max(1, _PIECE // max(bytes_per_sample, 1))
+    return [slice(i, i + step) for i in range(0, samples, step)]
+
+
+class _Layout:
+    """The sizes of one convolution, and its matrix of windows (im2col)."""
+
+    def __init__(
+        self, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> None:
+        self.samples, self.channels, *self.sizes = x
+        self.kernel, self.stride, self.padding = kernel, stride, padding
+        self.dilation, self.groups = dilation, groups
+        self.outputs = out_sizes(self.sizes, kernel, stride, padding, dilation)
+        self.per_group = self.channels // groups
+        self.rows = self.per_group * math.prod(kernel)
+        self.places = math.prod(self.outputs)
+        # Each window is one element: the matrix is the array itself.
+        self.trivial = (
+            math.prod(kernel) == 1 and set(stride) <= {1} and not any(a or b for a, b in padding)
+        )
+
+    def matrix(self, x: np.ndarray) -> np.ndarray:
+        """(n, groups, rows, places) of padded samples x."""
+        shape = (x.shape[0], self.groups, self.rows, self.places)
+        if self.trivial:
+            return x.reshape(shape)
+        view = windows(x, self.kernel, self.stride, self.dilation, self.outputs)
+        return np.ascontiguousarray(view).reshape(shape)
+
+    def pieces(self, itemsize: int) -> list[slice]:
+        """Slices of samples whose matrices are not too large."""
+        return _pieces(self.samples, self.groups * self.rows * self.places * itemsize)
+
+
+def _conv_kernel(
+    x: np.ndarray, w: np.ndarray, stride: Any, padding: Pairs, dilation: Any, groups: int
+) -> np.ndarray:
+    plan = _Layout(x.shape, w.shape[2:], stride, padding, dilation, groups)
+    filters = w.shape[0] // groups
+    shape = (plan.samples, groups, filters, plan.places)
+    if plan.rows == 0:
+        return np.zeros((plan.samples, w.shape[0], *plan.outputs), x.dtype)
+    out = np.empty(shape, x.dtype)
+    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows)
+    source = padded(x, padding)
+    for piece in plan.pieces(x.itemsize):
+        if plan.per_group == 1 and filters <= 4 and not plan.trivial:
+            _depthwise(source[piece], flat, out[piece], plan)
+        else:
+            np.matmul(flat, plan.matrix(source[piece]), out=out[piece])
+    return out.reshape(plan.samples, w.shape[0], *plan.outputs)
+
+
+def _depthwise(x: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
+    """One channel per group is too little for matrix products: one kernel element at a time."""
+    view = windows(x, plan.kernel, plan.stride, plan.dilation, plan.outputs)
+    target = out.reshape(*out.shape[:3], *plan.outputs)
+    ones = (1,) * len(plan.outputs)
+    for i, at in enumerate(np.ndindex(*plan.kernel)):
+        part = view[(slice(None), slice(None), *at)][:, :, None]
+        factor = flat[:, :, i].reshape(*flat.shape[:2], *ones)
+        if i == 0:
+            np.multiply(part, factor, out=target)
+        else:
+            target += part * factor
+
+
+def _conv_input_kernel(
+    y: np.ndarray, w: np.ndarray, sizes: Any, stride: Any, padding: Pairs, dilation: Any,
+    groups: int,
+) -> np.ndarray:  # fmt: skip
+    shape = (y.shape[0], w.shape[1] * groups, *sizes)
+    plan = _Layout(shape, w.shape[2:], stride, padding, dilation, groups)
+    filters = w.shape[0] // groups
+    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows).transpose(0, 2, 1)
+    source = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
+    if plan.trivial:
+        return np.matmul(flat, source).reshape(shape)
+    wide = tuple(s + low + high for s, (low, high) in zip(sizes, padding, strict=True))
+    out = np.zeros((plan.samples, plan.channels, *wide), y.dtype)
+    if plan.places:
+        for piece in plan.pieces(y.itemsize):
+            columns = np.matmul(flat, source[piece])
+            split = (columns.shape[0], plan.channels, *plan.kernel, *plan.outputs)
+            add_windows(out[piece], columns.reshape(split), stride, dilation)
+    return np.ascontiguousarray(unpadded(out, sizes, padding))
+
+
+def _conv_weight_kernel(
+    x: np.ndarray, y: np.ndarray, kernel: Any, stride: Any, padding: Pairs, dilation: Any,
+    groups: int,
+) -> np.ndarray:  # fmt: skip
+    plan = _Layout(x.shape, kernel, stride, padding, dilation, groups)
+    filters = y.shape[1] // groups
+    source = padded(x, padding)
+    other = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
+    total = np.zeros((groups, filters, plan.rows), x.dtype)
+    for piece in plan.pieces(x.itemsize):
+        columns = plan.matrix(source[piece])
+        total += np.matmul(other[piece], columns.transpose(0, 1, 3, 2)).sum(0)
+    return total.reshape(groups * filters, plan.per_group, *kernel)
+
+
+# --- batching: the batch joins the samples, the channels, or the groups ---------------------------
+
+
+def merge(x: Any, at: int) -> Any:
+    """x with its first dim (the batch) moved just before dim `at` + 1, and the two made one."""
+    x = x.movedim(0, at)
+    shape = tuple(x.shape)
+    return x.reshape(shape[:at] + (shape[at] * shape[at + 1],) + shape[at + 2 :])
+
+
+def split(x: Any, at: int, size: int) -> Any:
+    """x with dim `at` split into (size, rest)."""
+    shape = tuple(x.shape)
+    rest = shape[at] // size if size else 0
+    return x.reshape(shape[:at] + (size, rest) + shape[at + 1 :])
+
+
+def _into_groups(x: Any, at: int, groups: int) -> Any:
+    """A batch (in front) and dim `at` + 1 of `groups` groups as one dim: group, batch, rest."""
+    if groups == 1:
+        return merge(x, at)
+    x = split(x, at + 1, groups).movedim(0, at + 1)
+    shape = tuple(x.shape)
+    return x.reshape(shape[:at] + (shape[at] * shape[at + 1] * shape[at + 2],) + shape[at + 3 :])
+
+
+def _out_of_groups(x: Any, at: int, groups: int, size: int) -> tuple[Any, int]:
+    """The reverse: (x with the batch as a dim of its own, that dim)."""
+    x = split(x, at, groups)
+    x = split(x, at + 1, size).movedim(at + 1, at)
+    shape = tuple(x.shape)
+    return x.reshape(shape[: at + 1] + (shape[at + 1] * shape[at + 2],) + shape[at + 3 :]), at
+
+
+def _batch_conv(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x, w = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
+    *rest, groups = params
+    if bdims[1] is None:
+        return split(p(merge(x, 0), w, *params), 0, x.shape[0]), 0
+    size = w.shape[0]
+    if bdims[0] is None:
+        return _out_of_groups(p(x, _into_groups(w, 0, groups), *params), 1, groups, size)
+    y = p(merge(x, 1), merge(w, 0), *rest, groups * size)
+    return split(y, 1, size), 1
+
+
+def _batch_conv_input(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    y, w = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
+    *rest, groups = params
+    if bdims[1] is None:
+        return split(p(merge(y, 0), w, *params), 0, y.shape[0]), 0
+    size = w.shape[0]
+    if bdims[0] is None:
+        return _out_of_groups(p(y, merge(w, 1), *params), 1, groups, size)
+    x = p(merge(y, 1), merge(w, 0), *rest, groups * size)
+    return split(x, 1, size), 1
+
+
+def _batch_conv_weight(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    x, y = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
+    *rest, groups = params
+    if bdims[1] is None:
+        return split(p(_into_groups(x, 1, groups), y, *params), 1, x.shape[0]), 1
+    size = y.shape[0]
+    if bdims[0] is None:
+        return _out_of_groups(p(x, _into_groups(y, 1, groups), *params), 0, groups, size)
+    return split(p(merge(x, 1), merge(y, 1), *rest, groups * size), 0, size), 0
+
+
+# --- primitives -----------------------------------------------------------------------------------
+
+
+def _conj(x: Any) -> Any:
+    return x.conj() if x.dtype.is_complex else x
+
+
+_PARAMS = ("stride", "padding", "dilation", "groups")
+
+conv_op = multilinear(
+    "convolution",
+    typed("convolution", _conv_kernel, "ifc"),
+    lambda g, x_shape, y, stride, padding, dilation, groups: conv_input(
+        g, _conj(y), x_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+        _conj(x), g, y_shape[2:], stride, padding, dilation, groups
+    ),
+    params=_PARAMS,
+    batch=_batch_conv,
+)
+conv_input = multilinear(
+    "convolution_input",
+    typed("convolution", _conv_input_kernel, "ifc"),
+    lambda g, y, stride, padding, dilation, groups: conv_op(
+        g, _conj(y), stride, padding, dilation, groups
+    ),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+        g, _conj(x), y_shape[2:], stride, padding, dilation, groups
+    ),
+    params=("sizes", *_PARAMS),
+    batch=_batch_conv_input,
+    node_name="ConvolutionBackward0",
+)
+conv_weight = multilinear(
+    "convolution_weight",
+    typed("convolution", _conv_weight_kernel, "ifc"),
+    lambda g, x_shape, y, stride, padding, dilation, groups: conv_input(
+        _conj(y), g, x_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g, x, stride, padding, dilation, groups: conv_op(
+        _conj(x), g, stride, padding, dilation, groups
+    ),
+    params=("kernel", *_PARAMS),
+    batch=_batch_conv_weight,
+    node_name="ConvolutionBackward0",
+)
+
+
+def add_bias(y: Any, bias: Any) -> Any:
+    """y plus a bias per channel (dim 1)."""
+    return y + bias.reshape((-1,) + (1,) * (y.ndim - 2))
+
+
+def _biased_kernel(x: np.ndarray, w: np.ndarray, b: np.ndarray, *params: Any) -> np.ndarray:
+    out = _conv_kernel(x, w, *params)
+    out += b.reshape((-1,) + (1,) * (out.ndim - 2))
+    return out
+
+
+def _over_channels(g: Any) -> Any:
+    return g.sum((0, *range(2, g.ndim)))
+
+
+def _batch_biased(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    y, bdim = _batch_conv(conv_op, values[:2], bdims[:2], params) if any(
+        b is not None for b in bdims[:2]
+    ) else (conv_op(*values[:2], *params), None)  # fmt: skip
+    bias = values[2] if bdims[2] is None else front(values[2], bdims[2])
+    y = y.unsqueeze(0) if bdim is None else front(y, bdim)
+    return y + bias.reshape((*bias.shape[: bias.ndim - 1], 1, -1) + (1,) * (y.ndim - 3)), 0
+
+
+# With the bias added while the output is at hand.
+conv_biased = primitive(
+    "convolution_biased",
+    typed("convolution", _biased_kernel, "ifc"),
+    inputs=("x", "y", "z"),
+    params=_PARAMS,
+    vjp=(
+        lambda g, x_shape, y, stride, padding, dilation, groups: conv_input(
+            g, _conj(y), x_shape[2:], stride, padding, dilation, groups
+        ),
+        lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+            _conj(x), g, y_shape[2:], stride, padding, dilation, groups
+        ),
+        lambda g: _over_channels(g),
+    ),
+    jvp=(
+        lambda t, y, stride, padding, dilation, groups: conv_op(
+            t, y, stride, padding, dilation, groups
+        ),
+        lambda t, x, stride, padding, dilation, groups: conv_op(
+            x, t, stride, padding, dilation, groups
+        ),
+        lambda t, out: t.reshape((-1,) + (1,) * (out.ndim - 2)).expand(out.shape),
+    ),
+    batch=_batch_biased,
+    node_name="ConvolutionBackward0",
+)
+
+
+def convolve(x: Tensor, w: Tensor, bias: Tensor | None, *params: Any) -> Tensor:
+    """Convolution with an optional bias."""
+    return conv_op(x, w, *params) if bias is None else conv_biased(x, w, bias, *params)
