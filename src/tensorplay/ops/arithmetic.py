@@ -56,6 +56,15 @@ mul = elementwise("mul", np.multiply, lambda y: y, lambda x: x, loop="mul", prom
 neg = elementwise("neg", _negative, -1, loop="neg", promote="same")
 
 
+def _refuse_bools(operands: Any) -> None:
+    for x in operands:
+        if isinstance(x, bool) or (isinstance(x, Tensor) and x.dtype is dtypes.bool):
+            raise _refuse_bool("sub")
+
+
+sub.check = _refuse_bools  # a bool among other dtypes, before promotion hides it
+
+
 def _check_alpha(name: str, input: Any, other: Any, alpha: Any) -> None:
     kinds = [x.dtype for x in (input, other) if isinstance(x, Tensor)]
     if isinstance(alpha, bool) and any(d is not dtypes.bool for d in kinds):
@@ -131,8 +140,8 @@ div = elementwise(
     loop="div",
 )
 reciprocal = elementwise(
-    "reciprocal", np.reciprocal, lambda out: -(out * out), loop="reciprocal",
-    doc="1 / x, element by element.",
+    "reciprocal", lambda x: np.true_divide(x.dtype.type(1), x), lambda out: -(out * out),
+    loop="reciprocal", doc="1 / x, element by element.",
 )  # fmt: skip
 
 

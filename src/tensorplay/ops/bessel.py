@@ -32,11 +32,21 @@ def _family(
             values = getattr(special, direct[order])(x)
         else:
             values = getattr(special, general)(x.dtype.type(order), x)
+            values = np.where(np.abs(x) > 1e8, _far(x, order, direct), values)
         if n < 0 and parity < 0 and order % 2:
             values = -values
         return np.asarray(values).astype(x.dtype, copy=False)
 
     return elementwise(name, typed(name, kernel, "f"), derivative, params=("n",), doc=doc)
+
+def _far(x: np.ndarray, order: int, direct: tuple[str, ...]) -> Any:
+    """Orders above 1 far from 0, where SciPy gives nan and 2 n / x does not matter any more.
+
+    There J[n+2] = -J[n] and Y[n+2] = -Y[n], while the modified functions depend on n no more.
+    """
+    values = getattr(special, direct[order % 2])(x)
+    return -values if direct[0] in ("j0", "y0") and order // 2 % 2 else values
+
 
 # --- Bessel functions of the first and second kind, DLMF 10.6.1 -----------------------------------
 
@@ -79,7 +89,8 @@ bessel_ke = _family(
 
 def _spherical(x: np.ndarray, n: int) -> Any:
     if n == 0:
-        return np.sinc(x / math.pi).astype(x.dtype, copy=False)
+        values = np.sinc(x / math.pi).astype(x.dtype, copy=False)
+        return np.where(np.isinf(x), 0, values).astype(x.dtype, copy=False)
     wide = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False)
     return np.asarray(special.spherical_jn(n, wide)).astype(x.dtype, copy=False)
 
@@ -105,15 +116,22 @@ publish(sinc, "sinc", namespace="special", method=False)
 
 # --- Airy functions, DLMF 9.2.1: Ai'' = x Ai ------------------------------------------------------
 
+
+
+def _airy(index: int) -> Any:
+    # Above 1000 Ai underflows in every dtype, and SciPy gives nan soon.
+    return lambda x: np.where(x > 1000, 0, special.airy(x)[index]).astype(x.dtype)
+
+
 airy = elementwise(
     "airy_ai",
-    typed("airy_ai", lambda x: special.airy(x)[0].astype(x.dtype), "f"),
+    typed("airy_ai", _airy(0), "f"),
     lambda x: airy_slope(x),
     doc="The Airy function Ai.",
 )  # fmt: skip
 airy_slope = elementwise(
     "airy_ai_derivative",
-    typed("airy_ai_derivative", lambda x: special.airy(x)[1].astype(x.dtype), "f"),
+    typed("airy_ai_derivative", _airy(1), "f"),
     lambda x: x * airy(x),
     doc="The derivative of the Airy function Ai.",
 )  # fmt: skip

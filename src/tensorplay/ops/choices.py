@@ -205,10 +205,15 @@ def _nan_to_num_kernel(x: np.ndarray, nan: float, posinf: Any, neginf: Any) -> A
     if x.dtype.kind in "biu":
         return x.copy()
     limits = dtypes.finfo(dtypes.from_numpy(x.dtype))
-    return np.nan_to_num(
-        x, nan=nan, posinf=limits.max if posinf is None else posinf,
-        neginf=limits.min if neginf is None else neginf,
-    )  # fmt: skip
+    result = x.copy()
+    for part in (result.real, result.imag) if x.dtype.kind == "c" else (result,):
+        for chosen, value in (
+            (part != part, nan),
+            (part == np.inf, limits.max if posinf is None else posinf),
+            (part == -np.inf, limits.min if neginf is None else neginf),
+        ):
+            part[chosen] = value
+    return result
 
 
 nan_to_num_op = elementwise(
@@ -245,9 +250,16 @@ def nan_to_num(
 
 # --- steps ----------------------------------------------------------------------------------------
 
+
+
+def _heaviside(x: np.ndarray, y: np.ndarray) -> Any:
+    step = np.where(x != x, x, x > 0)
+    return np.where(x == 0, y, step).astype(x.dtype, copy=False)
+
+
 heaviside = elementwise(
     "heaviside",
-    lambda x, y: np.where(x == 0, y, np.where(x != x, x, x > 0)).astype(x.dtype, copy=False),
+    typed("heaviside", _heaviside, widen=False),
     vjp=(lambda g: g * 0, lambda g, x: keep(g, x == 0)),
     promote="same",
     doc="0 for negative input, 1 for positive, `values` at 0 and nan at nan.",

@@ -33,8 +33,8 @@ def conj(input: Tensor) -> Tensor:
 
 @public(inplace=True, out=True)
 def conj_physical(input: Tensor) -> Tensor:
-    """The complex conjugate, in memory of its own."""
-    return conj_op(input)
+    """The complex conjugate; a real tensor as it is."""
+    return _conj(input)
 
 
 @public()
@@ -257,9 +257,13 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
 
 # --- angles ---------------------------------------------------------------------------------------
 
+def _angle_of_real(x: np.ndarray) -> Any:
+    return np.where(x < 0, x.dtype.type(math.pi), np.where(x != x, x, x.dtype.type(0)))
+
+
 angle_real = elementwise(
     "angle",
-    typed("angle", lambda x: np.where(x < 0, x.dtype.type(math.pi), x * 0), "f"),
+    typed("angle", _angle_of_real, "f"),
     0,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from tensorplay.ops.kernels import refuse, typed
 from tensorplay.ops.kinds import batch_elementwise, elementwise, primitive, public, publish
 from tensorplay.ops.powers import exp2
 from tensorplay.ops.sigmoids import sigmoid
-from tensorplay.ops.structure import convert
+from tensorplay.ops.structure import cast, convert
 from tensorplay.ops.trigonometry import divide_or_zero
 
 # --- interpolation, products and quotients added --------------------------------------------------
@@ -140,7 +140,7 @@ def _xlog1py(x: np.ndarray, y: np.ndarray) -> Any:
 
 def _factor(x: Any, y: Any, lowest: float) -> Any:
     # The derivative by x is log(y); 0 where x is 0 and log(y) is not finite.
-    return where((x == 0).logical_and(y <= lowest), 0.0, 1.0)
+    return cast((x != 0).logical_or(y > lowest), x.dtype)
 
 
 xlogy = elementwise(

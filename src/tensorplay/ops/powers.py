@@ -134,7 +134,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
 
 def _rsqrt(x: np.ndarray) -> Any:
-    return np.reciprocal(np.sqrt(x))
+    return np.true_divide(x.dtype.type(1), np.sqrt(x))
 
 
 sqrt = elementwise(

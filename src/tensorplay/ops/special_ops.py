@@ -36,10 +36,42 @@ erfc = elementwise(
     "erfc", scipy_kernel("erfc", "erfc"), lambda x: _bell(x) * (-2 / ROOT_PI), loop="erfc",
     doc="1 - erf(x), accurate for large x.",
 )  # fmt: skip
-erfcx = elementwise(
-    "erfcx", scipy_kernel("erfcx", "erfcx"), lambda x, out: 2 * (x * out) - 2 / ROOT_PI,
-    doc="exp(x^2) erfc(x), which does not underflow for large x.",
+
+
+def _repeated_integral(x: np.ndarray, n: int) -> Any:
+    """exp(x^2) times the n-th repeated integral of erfc (DLMF 7.18), F[n] in what follows.
+
+    F[n] = (F[n-2] - 2 x F[n-1]) / 2 n cancels for large x; there the ratios of neighbours come
+    from the continued fraction r[n] = F[n] / F[n-1] = 1 / (2 x + 2 (n + 1) r[n+1]).
+    """
+    first = special.erfcx(x.astype(np.float64, copy=False))
+    before, current = 2 / ROOT_PI, first
+    for k in range(1, n + 1):
+        before, current = current, (before - 2 * x * current) / (2 * k)
+    if n and np.any(x > 1.5):
+        large = np.maximum(x, 1.5)
+        ratio, product = np.zeros_like(first), first
+        for k in range(n + 80, 0, -1):
+            ratio = 1 / (2 * large + 2 * (k + 1) * ratio)
+            if k <= n:
+                product = product * ratio
+        current = np.where(x > 1.5, product, current)
+    return np.asarray(current).astype(x.dtype, copy=False)
+
+
+# Its derivative, 2 x F[n] - F[n-1], is -2 (n + 1) F[n+1], which does not cancel.
+erfcx_integral = elementwise(
+    "erfcx", typed("erfcx", _repeated_integral, "f"),
+    lambda x, n: erfcx_integral(x, n + 1) * (-2 * (n + 1)), params=("n",),
 )  # fmt: skip
+
+
+@public(namespace="special", method=False, out=True)
+def erfcx(input: Tensor) -> Tensor:
+    """exp(x^2) erfc(x), which does not underflow for large x."""
+    return erfcx_integral(input, 0)
+
+
 erfinv = elementwise(
     "erfinv", scipy_kernel("erfinv", "erfinv"), lambda out: exp(square(out)) * (ROOT_PI / 2),
     doc="The inverse of erf: infinite at -1 and 1, nan beyond.",
@@ -57,10 +89,21 @@ ndtri = elementwise(
     lambda out: exp(square(out) * 0.5) * math.sqrt(2 * math.pi),
     doc="The quantile function of the standard normal distribution, the inverse of ndtr.",
 )  # fmt: skip
-# The density over ndtr(x), with the exponentials that both contain cancelled.
+
+
+def _inverse_mills(x: np.ndarray) -> Any:
+    # With the exponentials that density and ndtr both contain cancelled where they underflow.
+    below = math.sqrt(2 / math.pi) / special.erfcx(np.minimum(x, 0) * -math.sqrt(0.5))
+    above = np.exp(-0.5 * x * x) / (math.sqrt(2 * math.pi) * special.ndtr(np.maximum(x, 0)))
+    return np.where(x < 0, below, above).astype(x.dtype, copy=False)
+
+
+# The density over ndtr(x).
+inverse_mills = elementwise(
+    "inverse_mills", typed("inverse_mills", _inverse_mills, "f"), lambda x, out: -out * (x + out)
+)
 log_ndtr = elementwise(
-    "log_ndtr", scipy_kernel("log_ndtr", "log_ndtr"),
-    lambda x: math.sqrt(2 / math.pi) / erfcx(x * -math.sqrt(0.5)),
+    "log_ndtr", scipy_kernel("log_ndtr", "log_ndtr"), lambda x: inverse_mills(x),
     doc="The logarithm of ndtr(x), accurate where that is close to 0.",
 )  # fmt: skip
 
@@ -86,8 +129,13 @@ def _digamma(x: np.ndarray) -> Any:
     return np.asarray(special.psi(x)).astype(x.dtype, copy=False)
 
 
+def _lgamma(x: np.ndarray) -> Any:
+    values = np.asarray(special.gammaln(x)).astype(x.dtype, copy=False)
+    return np.where(x == -np.inf, x.dtype.type(np.inf), values)
+
+
 lgamma = elementwise(
-    "lgamma", scipy_kernel("lgamma", "gammaln"), lambda x: polygamma_op(x, 0),
+    "lgamma", typed("lgamma", _lgamma, "f"), lambda x: polygamma_op(x, 0),
     doc="The logarithm of the absolute value of the gamma function.",
 )  # fmt: skip
 polygamma_op = elementwise(
@@ -180,7 +228,7 @@ zeta = elementwise(
 for _primitive in (erf, erfc, erfinv, lgamma):
     publish(_primitive, _primitive.name, inplace=True)
 for _name, _function in (
-    ("erf", erf), ("erfc", erfc), ("erfcx", erfcx), ("erfinv", erfinv), ("ndtr", ndtr),
+    ("erf", erf), ("erfc", erfc), ("erfinv", erfinv), ("ndtr", ndtr),
     ("ndtri", ndtri), ("log_ndtr", log_ndtr), ("entr", entr), ("gammaln", lgamma),
     ("digamma", digamma), ("psi", digamma), ("polygamma", polygamma), ("multigammaln", mvlgamma),
     ("gammainc", gammainc), ("gammaincc", gammaincc), ("zeta", zeta), ("exp2", exp2),

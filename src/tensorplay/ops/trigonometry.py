@@ -18,16 +18,16 @@ from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import elementwise, publish
 from tensorplay.ops.powers import rsqrt, square
 
-
-def _one_minus_square(x: Any) -> Any:
-    return (1 - x) * (1 + x)
+one_minus_square = elementwise(
+    "one_minus_square", lambda x: (1 - x) * (1 + x), lambda x: -2 * x, node_name="RsubBackward0"
+)
 
 
 def _asin_derivative(x: Any) -> Any:
     # 1 / sqrt(1 - x^2), in the complex plane with the roots of 1 - x and 1 + x (Kahan, 1987).
     if x.dtype.is_complex:
         return rsqrt(-(x - 1)) * rsqrt(-(-x - 1))
-    return rsqrt(_one_minus_square(x))
+    return rsqrt(one_minus_square(x))
 
 
 def _asinh_derivative(x: Any) -> Any:
@@ -65,7 +65,7 @@ sinh = _function("sinh", np.sinh, lambda x: cosh(x), "The hyperbolic sine.")
 cosh = _function("cosh", np.cosh, lambda x: sinh(x), "The hyperbolic cosine.")
 asinh = _function("asinh", np.arcsinh, _asinh_derivative, "The inverse hyperbolic sine.")
 acosh = _function("acosh", np.arccosh, _acosh_derivative, "The inverse hyperbolic cosine.")
-atanh = _dividing("atanh", np.arctanh, _one_minus_square, "The inverse hyperbolic tangent.")
+atanh = _dividing("atanh", np.arctanh, one_minus_square, "The inverse hyperbolic tangent.")
 
 tanh = elementwise(
     "tanh", typed("tanh", np.tanh, "fc"),
