@@ -132,18 +132,11 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 # --- choices of one element -----------------------------------------------------------------------
 
 
-def choosing(name: str, kernel: Any) -> Primitive:
-    """An operator that picks one element along a dim: (values, indices) of `dim` and `keepdim`.
+def choosing(name: str, kernel: Any, **options: Any) -> Primitive:
+    """An operator that picks one element along a dim.
 
-    kernel: (x, dim) -> the index picked in each lane, with the dim kept at size 1.
+    kernel: (x, dim, keepdim) -> (values, indices).
     """
-
-    def choose(x: np.ndarray, dim: int, keepdim: bool) -> tuple[np.ndarray, np.ndarray]:
-        index = kernel(x, dim)
-        values = np.take_along_axis(x, index, dim)
-        if not keepdim:
-            values, index = values.squeeze(dim), index.squeeze(dim)
-        return values, index
 
     def vjp(g: Any, x_shape: Any, out: Any, dim: int, keepdim: bool) -> Any:
         g, index = g[0], out[1]
@@ -157,22 +150,37 @@ def choosing(name: str, kernel: Any) -> Primitive:
         return t.gather(dim, out[1].unsqueeze(dim)).squeeze(dim), None
 
     return primitive(
-        name, choose, params=("dim", "keepdim"), vjp=vjp, jvp=jvp, batch=along_dim, outputs=2,
-        fixed=(1,),
+        name, kernel, params=("dim", "keepdim"), vjp=vjp, jvp=jvp, batch=along_dim, outputs=2,
+        fixed=(1,), **options,
     )  # fmt: skip
 
 
-def _place(name: str) -> Any:
-    find = getattr(np, name)
-
-    def kernel(x: np.ndarray, dim: int) -> np.ndarray:
-        return find(x.astype(np.float32) if is_half(x) else x, axis=dim, keepdims=True)
-
-    return kernel
+def _argmax_kernel(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+    x = x.astype(np.float32) if is_half(x) else x
+    return x.argmax(axis=dim, keepdims=keepdim)
 
 
-max_dim_op = choosing("max_dim", _place("argmax"))
-min_dim_op = choosing("min_dim", _place("argmin"))
+def _argmin_kernel(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+    x = x.astype(np.float32) if is_half(x) else x
+    return x.argmin(axis=dim, keepdims=keepdim)
+
+
+max_dim_op = choosing(
+    "max_dim",
+    lambda x, dim, keepdim: (
+        amax_op.kernel(x, (dim,), keepdim),
+        _argmax_kernel(x, dim, keepdim),
+    ),
+    quiet=True,
+)
+min_dim_op = choosing(
+    "min_dim",
+    lambda x, dim, keepdim: (
+        amin_op.kernel(x, (dim,), keepdim),
+        _argmin_kernel(x, dim, keepdim),
+    ),
+    quiet=True,
+)
 
 
 def choose_along(
@@ -241,18 +249,12 @@ _MAX_FORMS = (amax_op, max_dim_op, maximum, results.max)
 _MIN_FORMS = (amin_op, min_dim_op, minimum, results.min)
 
 
-def _place_op(name: str) -> Primitive:
-    kernel = _place(name)
-
-    def find(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
-        index = kernel(x, dim)
-        return index if keepdim else index.squeeze(dim)
-
-    return constant(name, find, params=("dim", "keepdim"), batch=along_dim)
-
-
-argmax_op = _place_op("argmax")
-argmin_op = _place_op("argmin")
+argmax_op = constant(
+    "argmax", _argmax_kernel, params=("dim", "keepdim"), batch=along_dim, quiet=True
+)
+argmin_op = constant(
+    "argmin", _argmin_kernel, params=("dim", "keepdim"), batch=along_dim, quiet=True
+)
 
 
 def _reduce_place(name: str, operator: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:

@@ -11,8 +11,8 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.extrema import agreement
-from tensorplay.ops.kinds import PUBLIC, elementwise, primitive, public
+from tensorplay.ops.extrema import agreement, amax_op, amin_op
+from tensorplay.ops.kinds import PUBLIC, elementwise, primitive, public, zeros_like
 from tensorplay.ops.reductions import (
     count_over,
     mean_op,
@@ -76,18 +76,17 @@ def _var_kernel(
 ) -> np.ndarray:
     if is_half(x):
         return _var_kernel(x.astype(np.float32), dims, correction, keepdim).astype(x.dtype)
-    offset = np.asarray(x - mean_op.kernel(x, dims, True))
-    if offset.dtype.kind == "c":
-        squares = np.asarray(np.square(offset.real) + np.square(offset.imag))
-    else:
-        squares = np.square(offset, out=offset)
-    total = sum_op.kernel(squares, dims, keepdim)
-    left = np.asarray(freedom(x.shape, dims, correction), total.dtype)
-    return np.true_divide(total, left)
+    # With operators on tensors, which have compiled loops and threads.
+    values = core.from_array(x)
+    offset = values - mean_op(values, dims, True)
+    total = sum_op(real_square(offset), dims, keepdim)
+    return core.array_of(total / freedom(x.shape, dims, correction))
 
 
 def _std_kernel(x: np.ndarray, *params: Any) -> np.ndarray:
-    return np.sqrt(_var_kernel(x, *params))
+    if is_half(x):
+        return _std_kernel(x.astype(np.float32), *params).astype(x.dtype)
+    return core.array_of(core.from_array(_var_kernel(x, *params)).sqrt())
 
 
 def _offset(x: Any, dims: tuple[int, ...], correction: float) -> Any:
@@ -111,6 +110,7 @@ var_op = primitive(
     vjp=_var_vjp,
     jvp=_var_jvp,
     batch=over_dims,
+    quiet=True,
 )
 std_op = primitive(
     "std",
@@ -123,6 +123,7 @@ std_op = primitive(
         _var_jvp(t, x, dims, correction, keepdim) * reciprocal_or_zero(2 * out)
     ),
     batch=over_dims,
+    quiet=True,
 )
 
 
@@ -239,17 +240,19 @@ def std_mean(
 def _norm_kernel(x: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if is_half(x):
         return _norm_kernel(x.astype(np.float32), p, dims, keepdim).astype(x.dtype)
-    size = np.asarray(np.abs(x)) if p != 2 or x.dtype.kind == "c" else x
-    if p == 0:
-        return np.sum(size != 0, axis=dims, keepdims=keepdim).astype(size.dtype)
-    if p == 1:
-        return sum_op.kernel(size, dims, keepdim)
-    if math.isinf(p):
-        return (np.max if p > 0 else np.min)(size, axis=dims, keepdims=keepdim)
+    # With operators on tensors, which have compiled loops and threads.
+    values = core.from_array(x)
     if p == 2:
-        return np.sqrt(sum_op.kernel(np.asarray(np.square(size)), dims, keepdim))
-    power = np.asarray(p, size.dtype)
-    return sum_op.kernel(np.asarray(size**power), dims, keepdim) ** (1 / power)
+        found = sum_op(real_square(values), dims, keepdim).sqrt()
+    elif p == 1:
+        found = sum_op(values.abs(), dims, keepdim)
+    elif p == 0:
+        found = sum_op(values != 0, dims, keepdim).to(dtypes.from_numpy(x.dtype).to_real())
+    elif math.isinf(p):
+        found = (amax_op if p > 0 else amin_op)(values.abs(), dims, keepdim)
+    else:
+        found = sum_op(values.abs() ** p, dims, keepdim) ** (1 / p)
+    return core.array_of(found)
 
 
 def _norm_derivative(x: Any, out: Any, p: float, dims: tuple[int, ...], keepdim: bool) -> Any:
@@ -270,7 +273,7 @@ def _norm_derivative(x: Any, out: Any, p: float, dims: tuple[int, ...], keepdim:
 
 def _norm_vjp(g: Any, x: Any, out: Any, p: float, dims: tuple[int, ...], keepdim: bool) -> Any:
     if p == 0:
-        return None
+        return zeros_like(x)
     return restore(g, x.shape, dims, keepdim) * _norm_derivative(x, out, p, dims, keepdim)
 
 
@@ -288,6 +291,7 @@ vector_norm_op = primitive(
     vjp=_norm_vjp,
     jvp=_norm_jvp,
     batch=over_dims,
+    quiet=True,
     node_name="LinalgVectorNormBackward0",
 )
 

@@ -61,6 +61,17 @@ def _mode_index(x: np.ndarray, dim: int) -> np.ndarray:
     return np.moveaxis(np.take_along_axis(order, longest, -1), -1, dim)
 
 
+def _picking(index_of: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel (values, indices) of a choice."""
+
+    def kernel(x: np.ndarray, dim: int, keepdim: bool) -> tuple[np.ndarray, np.ndarray]:
+        index = index_of(x, dim)
+        values = np.take_along_axis(x, index, dim)
+        return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+    return kernel
+
+
 def _over_dims(index_of: Callable[..., Any]) -> Callable[..., Any]:
     """The element that `index_of` picks among all elements over several dims."""
 
@@ -74,9 +85,9 @@ def _over_dims(index_of: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-median_dim_op = choosing("median_dim", _median_index)
-nanmedian_dim_op = choosing("nanmedian_dim", _nanmedian_index)
-mode_op = choosing("mode", _mode_index)
+median_dim_op = choosing("median_dim", _picking(_median_index))
+nanmedian_dim_op = choosing("nanmedian_dim", _picking(_nanmedian_index))
+mode_op = choosing("mode", _picking(_mode_index))
 median_op = sharing("median", _over_dims(_median_index))
 nanmedian_op = sharing("nanmedian", _over_dims(_nanmedian_index))
 

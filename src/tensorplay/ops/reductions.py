@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from builtins import any as any_of
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,14 @@ over_dims = shifting(dims=("dims",))
 along_dim = shifting(dims=("dim",))
 
 
+@functools.lru_cache(maxsize=4096)
+def _wrapped(dims: tuple[int, ...], ndim: int, name: str) -> tuple[int, ...] | None:
+    # Only of plain ints: anything else may hash and compare as it likes.
+    if any_of(type(d) is not int for d in dims):
+        return None
+    return wrap_dims(dims, ndim, name)
+
+
 def reduced_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
     """The dims that a reduction's argument `dim` means, as a sorted tuple."""
     try:
@@ -49,11 +59,15 @@ def reduced_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
         raise
     if dim is None:
         return EVERY[ndim]
-    if type(dim) is int and 0 <= dim < ndim:
-        return ONE[dim]
-    if not ndim and isinstance(dim, int):
-        wrap_dim(dim, 0, name)
+    if type(dim) is int:
+        if -ndim <= dim < ndim:
+            return ONE[dim % ndim]
+        wrap_dim(dim, ndim, name)  # raises, unless there are no dims
         return ()
+    if type(dim) is tuple:
+        found = _wrapped(dim, ndim, name)
+        if found is not None:
+            return found
     return wrap_dims(dim, ndim, name)
 
 
