@@ -94,6 +94,8 @@ cdef tuple unify(Primitive p, tuple inputs):
             raise TypeError(argument_message(p, i, item))
     if p.promote is None:
         return inputs
+    if p.check is not None:
+        p.check(inputs)
     entries = []
     for i in range(n):
         item = items[i]
@@ -207,6 +209,8 @@ cdef object run_boxed(Primitive p, tuple inputs, tuple params, long level_id):
     cdef list values = [], bdims = []
     cdef Level level = find_level(level_id)
     cdef int previous = tp_grad_mode
+    if level.handler is not None:
+        return level.handler(p, inputs, params)
     for item in inputs:
         if item is not None and (<Tensor>item)._level == level_id:
             x = <Tensor>item

@@ -75,9 +75,10 @@ cdef class Level:
     """
 
     cdef readonly long id
-    cdef readonly str kind           # 'vmap', 'grad' or 'forward'
+    cdef readonly str kind           # 'vmap', 'grad', 'forward' or 'interpret'
     cdef readonly object size        # batch size of a vmap
     cdef readonly object randomness  # of a vmap: 'error', 'same' or 'different'
+    cdef readonly object handler     # of an 'interpret' level: (primitive, inputs, params) -> result
     cdef readonly int grad_mode      # of a grad level; -1: take the current mode
 
     def __repr__(self):
@@ -94,7 +95,7 @@ cdef object _stack = _LevelStack()
 cdef long _next_level = 0
 
 
-def push_level(str kind, size=None, randomness=None):
+def push_level(str kind, size=None, randomness=None, handler=None):
     """Enter a transform level and return it; `pop_level` must follow."""
     global _next_level
     cdef Level level = Level.__new__(Level)
@@ -103,6 +104,7 @@ def push_level(str kind, size=None, randomness=None):
     level.kind = kind
     level.size = size
     level.randomness = randomness
+    level.handler = handler
     level.grad_mode = tp_grad_mode if kind == "grad" else -1
     _stack.active.append(level)
     _stack.by_id[level.id] = level

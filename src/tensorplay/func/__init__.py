@@ -9,3 +9,4 @@ from tensorplay.func.reverse import grad as grad
 from tensorplay.func.reverse import grad_and_value as grad_and_value
 from tensorplay.func.reverse import vjp as vjp
 from tensorplay.transforms.vmap import vmap as vmap
+from tensorplay.func.taylor import jet as jet
