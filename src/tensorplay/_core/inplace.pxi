@@ -19,23 +19,44 @@ cdef mark_views(Primitive p, tuple inputs, tuple params, object result):
         info.seen = version.value
         out.view = info
         out.flags |= VIEW | (NO_INPLACE if several else 0) | (0 if tp_grad_mode else NO_GRAD_VIEW)
-        if x.flags & (NO_INPLACE | NO_GRAD_VIEW):
-            out.flags |= x.flags & (NO_INPLACE | NO_GRAD_VIEW)
+        out.flags |= x.flags & (NO_INPLACE | NO_GRAD_VIEW | CUSTOM_VIEW | INFERENCE)
+        if x.flags & (NO_GRAD_VIEW | CUSTOM_VIEW):
+            info.maker = x.view.maker
+            info.made_at = x.view.made_at
+        elif not tp_grad_mode:
+            info.made_at = info.base._grad_fn
         i += 1
 
 
 cdef refresh(Tensor x):
     """Bring the history and tangents of a view up to date with in-place changes of its base."""
     cdef ViewInfo info = x.view
-    cdef Tensor fresh
+    cdef Tensor fresh, base
+    cdef bint constant
     cdef int previous
     if info is None or info.seen == x.version.value:
         return
-    info.seen = x.version.value
-    if not info.base.flags & (REQUIRES_GRAD | TANGENT) and not x.flags & (REQUIRES_GRAD | TANGENT):
+    base = info.base
+    constant = not base.flags & (REQUIRES_GRAD | TANGENT)
+    if constant and (not x.flags & (REQUIRES_GRAD | TANGENT)
+                     or (x._grad_fn is None and not x.flags & TANGENT)):
+        info.seen = x.version.value
         return
+    if x.flags & CUSTOM_VIEW:
+        if tp_grad_mode:
+            raise RuntimeError(custom_view_message(info, "its base or another view of its base"))
+        return
+    if x.flags & NO_GRAD_VIEW:
+        if tp_grad_mode and base.flags & REQUIRES_GRAD and base._grad_fn is not info.made_at:
+            raise RuntimeError(
+                "a view that was made under no_grad is used after its base was changed in place "
+                "with grad mode on, so it is not clear what its history is; make the view with "
+                "grad mode on, or change its base under no_grad")
+        if constant or not (base.flags | x.flags) & TANGENT:
+            return
+    info.seen = x.version.value
     previous = tp_grad_mode
-    set_grad_mode(True)
+    set_grad_mode(not x.flags & NO_GRAD_VIEW)
     try:
         result = apply_primitive(info.primitive, (info.parent,), info.params)
     finally:
@@ -45,6 +66,12 @@ cdef refresh(Tensor x):
     x.output_nr = fresh.output_nr
     x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (fresh.flags & REQUIRES_GRAD)
     set_tangents(x, fresh.tangents)
+
+
+cdef str custom_view_message(ViewInfo info, str what):
+    return (f"{info.maker}: an output is a view, made inside the custom Function or because an "
+            f"input was returned as it is, and {what} is being changed in place; the history of "
+            "such a change would bypass the Function's own backward, so .clone() the output first")
 
 
 def view_chain(Tensor x):
@@ -61,8 +88,7 @@ def check_inplace(Tensor x, str name):
     cdef Tensor base
     if x.flags & VIEW:
         refresh(x)
-    if x.flags & INFERENCE and not tp_modes & MODE_INFERENCE and tp_grad_mode and \
-            x.flags & REQUIRES_GRAD:
+    if x.flags & INFERENCE and not tp_modes & MODE_INFERENCE:
         raise RuntimeError(f"{name}(): an inference tensor cannot be changed in place outside "
                            "inference_mode; use .clone() to make a normal tensor")
     if not tp_grad_mode:
@@ -84,7 +110,15 @@ def check_inplace(Tensor x, str name):
             f"{name}(): output {x.view.output_nr} of {x.view.primitive.node_name} is one of "
             "several views made by one operation and cannot be changed in place; use the "
             "out-of-place operation, or narrow/select to make the view")
-    if x.flags & NO_GRAD_VIEW and base.flags & REQUIRES_GRAD:
+    if base.flags & REQUIRES_GRAD or x.flags & REQUIRES_GRAD:
+        check_view(x, name)
+
+
+cdef check_view(Tensor x, str name):
+    """Raise where history cannot be given to a view."""
+    if x.flags & CUSTOM_VIEW:
+        raise RuntimeError(f"{name}(): " + custom_view_message(x.view, "it"))
+    if x.flags & NO_GRAD_VIEW:
         raise RuntimeError(
             f"{name}(): a view that was made under no_grad is being changed in place with grad "
             "mode on; make the view with grad mode on, or change it under no_grad")
@@ -92,10 +126,11 @@ def check_inplace(Tensor x, str name):
 
 def assign(Tensor x, Tensor value, str name):
     """Write `value` (the result of an operation) into x's memory and give x its history."""
-    cdef Tensor base, before
-    cdef unsigned int flags
+    cdef Tensor before
     cdef ViewInfo info
     check_inplace(x, name)
+    if x.flags & VIEW and value.flags & REQUIRES_GRAD and tp_grad_mode:
+        check_view(x, name)
     if shape_of(value) != shape_of(x):
         raise RuntimeError(
             f"{name}(): the result has shape {list(shape_of(value))}, which does not match the "

@@ -11,7 +11,8 @@ cdef enum:
     INFERENCE = 64
     NO_INPLACE = 128   # one of several views of an op: must not be changed in place
     NO_GRAD_VIEW = 256  # a view made while grad mode was off
-    SLOW = TANGENT | BOX
+    CUSTOM_VIEW = 512  # a view returned by a custom function, whose rule its history must keep
+    SLOW = TANGENT | BOX | INFERENCE
 
 
 cdef class ViewInfo:
@@ -23,6 +24,8 @@ cdef class ViewInfo:
     cdef readonly tuple params
     cdef readonly int output_nr
     cdef long seen               # version of the base that the view's history reflects
+    cdef Node made_at            # of a view made under no_grad: the base's history at that time
+    cdef str maker               # of a view that a custom function returned: that function
 
 
 @cython.freelist(256)

@@ -1,0 +1,87 @@
+# What the Python layers above need to build nodes of their own: custom functions, saved tensors.
+
+def make_node(kind, label, run, inputs, metas, context):
+    """A node of a PythonNode subclass whose edges lead to `inputs` (tensors, or None).
+
+    Its `run` is called also when no cotangent arrived, as custom functions expect.
+    """
+    cdef PythonNode node = kind.__new__(kind)
+    for item in inputs:
+        if is_tensor(item) and (<Tensor>item).flags & VIEW:
+            refresh(<Tensor>item)
+    node.label = label
+    node.run = run
+    node.metas = tuple(metas)
+    node.outputs = len(node.metas)
+    node.context = context
+    node.runs_undefined = True
+    link(node, tuple(inputs))
+    return node
+
+
+def without_history(Tensor x):
+    """Another tensor over the same values that is outside of x's graph; boxes keep theirs."""
+    if x.flags & VIEW:
+        refresh(x)
+    return alias(x, False)
+
+
+def at_edge(Tensor x, Node node, int output_number):
+    """An alias of x, with its tangents, that stands at a given place in the graph."""
+    cdef Tensor out = without_history(x)
+    set_tangents(out, x.tangents)
+    if node is not None:
+        out._grad_fn = node
+        out.output_nr = output_number
+        out.flags |= REQUIRES_GRAD
+    return out
+
+
+def replace_tangents(Tensor x, dict tangents):
+    """Give x itself exactly these tangents: {forward level id: tangent}."""
+    set_tangents(x, tangents or None)
+
+
+def adopt_history(Tensor x, Tensor value, Tensor before=None):
+    """x holds the values of `value` already: give it that history too.
+
+    For a view, `before` is an alias of its base with the history from before the change.
+    """
+    cdef ViewInfo info = x.view
+    if info is None:
+        take_history(x, value)
+        return
+    rebase(info.base, before, value, view_chain(x))
+    info.seen = -1
+    refresh(x)
+
+
+def base_alias(Tensor x):
+    """An alias, with its history, of the tensor that x is a view of; None for other tensors."""
+    return None if x.view is None else alias_with_history(x.view.base)
+
+
+def mark_custom_view(Tensor x, str name):
+    """Forbid changes in place that would bypass the custom function which returned this view."""
+    x.flags |= CUSTOM_VIEW | VIEW
+    x.view.maker = name
+
+
+def version_object(Tensor x):
+    """The counter of in-place changes that x shares with its views and aliases."""
+    return version_of(x)
+
+
+def hide_forward_levels():
+    """Turn forward mode off for the levels that are open; `show_forward_levels` undoes it."""
+    hidden = [level for level in _stack.active if (<Level>level).kind == "forward"
+              and (<Level>level).id in _stack.by_id]
+    for level in hidden:
+        del _stack.by_id[(<Level>level).id]
+    return hidden
+
+
+def show_forward_levels(list hidden):
+    """Turn forward mode on again for levels that were hidden."""
+    for level in hidden:
+        _stack.by_id[(<Level>level).id] = level
