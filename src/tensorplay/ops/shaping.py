@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Size, Tensor
+from tensorplay.base import dtypes
 from tensorplay.ops.kinds import (
     front,
     install_method,
@@ -20,7 +21,7 @@ from tensorplay.ops.kinds import (
     wrap_dim,
     wrap_dims,
 )
-from tensorplay.ops.structure import clone, expand_to, sum_to
+from tensorplay.ops.structure import cast, clone, expand_to, sum_to
 
 
 def sizes_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
@@ -391,8 +392,13 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 @method()
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """This tensor summed down to `size`, which broadcasts to its shape."""
-    return sum_to(self, sizes_of(size, "sum_to_size"))
+    """This tensor summed down to `size`, which broadcasts to its shape; integers as int64."""
+    sizes = sizes_of(size, "sum_to_size")
+    if self.shape == sizes:
+        return self
+    if not core.is_differentiable_dtype(self):
+        self = cast(self, dtypes.int64)
+    return sum_to(self, sizes)
 
 
 install_method("T", property(lambda self: permute_op(self, tuple(reversed(range(self.ndim))))))
