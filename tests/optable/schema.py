@@ -349,6 +349,8 @@ class Make:
         values = np.asarray(values)
         if values.dtype.kind == "c" and not self.dtype.is_complex:
             raise TypeError(f"complex values for a sample in {self.dtype}")
+        if self.dtype.category < dtypes.FLOAT and not np.isfinite(values).all():
+            raise ValueError(f"infinite or missing values for a sample in {self.dtype}")
         return core.from_array(np.array(values, dtype=self.dtype.numpy, order="C"))
 
     def _uniform(self, size: tuple[Any, ...], low: float, high: float) -> np.ndarray:
