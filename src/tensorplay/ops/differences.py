@@ -70,8 +70,10 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     dim = _integrable("trapezoid", y, x, dim)
     if y.shape[dim] == 0:
         return y.sum(dim)
-    total = _strips("trapezoid", y, x, dx, dim).sum(dim)
-    return total / 2.0 if dx is None else total * dx / 2.0
+    if x is not None:
+        return _strips("trapezoid", y, x, dx, dim).sum(dim) / 2.0
+    total = y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5
+    return total if dx is None else total * dx
 
 
 @public(method=False)
