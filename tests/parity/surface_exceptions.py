@@ -46,7 +46,7 @@ EXCEPTIONS = {
         (_SPARSE, "ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm hspmm "
                   "indices_copy resize_as_sparse_ row_indices_copy saddmm smm sparse_* spmm "
                   "sspaddmm values_copy"),
-        (_LAYOUT, "channels_last channels_last_3d jagged legacy_contiguous_format"),
+        (_LAYOUT, "jagged legacy_contiguous_format"),
         (_BITS, "bit bits* float4_* float8_* int1 int2 int3 int4 int5 int6 int7 uint1 uint2 "
                 "uint3 uint4 uint5 uint6 uint7"),
         (_COMPLEX32, "chalf complex32"),
@@ -69,7 +69,7 @@ EXCEPTIONS = {
                     "empty_permuted"),
     ],
     "Tensor": [
-        (_DEVICES, "cuda ipu is_cuda is_ipu is_maia is_mps is_mtia is_vulkan is_xla is_xpu mtia "
+        (_DEVICES, "cuda ipu is_ipu is_maia is_mps is_mtia is_vulkan is_xla is_xpu mtia "
                    "xpu pin_memory is_pinned record_stream get_device"),
         (_QUANTIZED, "dequantize int_repr is_quantized q_* qscheme"),
         (_SPARSE, "ccol_indices coalesce col_indices crow_indices dense_dim indices is_coalesced "

@@ -247,12 +247,11 @@ def set_default_dtype(d: dtype, /) -> None:
         >>> set_default_dtype(float32)
     """
     global _default
-    if not isinstance(d, dtype):
+    if not isinstance(d, dtype) or d.category != FLOAT:
         raise TypeError(
-            "invalid dtype object: only floating-point types are supported as the default type"
+            "set_default_dtype(): only floating-point types are supported as the default type, "
+            f"got {d!r}"
         )
-    if d.category != FLOAT:
-        raise TypeError("only floating-point types are supported as the default type")
     _default = d
 
 

@@ -197,6 +197,16 @@ default_generator = Generator()
 default_generator.seed()
 
 
+def replace_default_generator(generator: Generator) -> None:
+    """Make `generator` the default one; the layer that shows states as tensors has its own kind.
+
+    Example:
+        >>> replace_default_generator(default_generator)
+    """
+    global default_generator
+    default_generator = generator
+
+
 def numpy_generator(generator: Generator | None = None) -> np.random.Generator:
     """Return what to draw from, given the argument ``generator`` of a random function.
 

@@ -1,4 +1,4 @@
-"""Conversions between dtypes, copies, aliases outside the graph, and what a tensor says of itself."""
+"""Conversions between dtypes, copies and aliases, and what a tensor says of itself."""
 
 from __future__ import annotations
 
@@ -101,16 +101,6 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     return self
 
 
-@method()
-def cuda(self: Tensor, device: Any = None, **_: Any) -> Tensor:
-    """Refused: there is no such device.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise RuntimeError("cuda(): only the device 'cpu' is available")
-
-
 # --- what a tensor says of itself -----------------------------------------------------------------
 
 
@@ -132,7 +122,7 @@ def is_signed(input: Tensor) -> bool:
     return input.dtype.is_signed
 
 
-@public()
+@method()
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     return input.shape == other.shape
@@ -150,22 +140,23 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
+@public(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype of a sum of two tensors or numbers.
+
+    >>> import tensorplay as tp
+    >>> tp.result_type(tp.tensor([1, 2]), 1.0)
+    tensorplay.float32
+    """
+    return core.result_dtype(
+        [x if isinstance(x, Tensor) else core.weak_tensor(x) for x in (tensor1, tensor2)]
+    )
+
+
 @method()
 def element_size(self: Tensor) -> int:
     """The number of bytes of an element."""
     return self.dtype.itemsize
-
-
-@method()
-def get_device(self: Tensor) -> int:
-    """The index of the device: -1 for the CPU."""
-    return -1
-
-
-@method()
-def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether the memory is page-locked for a GPU: never."""
-    return False
 
 
 def _constant(name: str, value: Any, doc: str) -> None:
@@ -175,7 +166,7 @@ def _constant(name: str, value: Any, doc: str) -> None:
 _constant("device", CPU, "Where the memory is: the CPU.")
 _constant("layout", strided, "How elements are laid out: with a step per dimension.")
 _constant("is_cpu", True, "Whether the memory is the CPU's: always.")
-for _name in ("is_cuda", "is_meta", "is_sparse", "is_quantized", "is_mps", "is_xpu", "is_nested"):
+for _name in ("is_cuda", "is_meta", "is_sparse"):
     _constant(_name, False, "Always False: there is no such device or layout.")
 install_method(
     "itemsize", property(lambda self: self.dtype.itemsize, doc="The number of bytes of an element.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +24,7 @@ from tensorplay.ops.kinds import zeros_like as zeros_for
 from tensorplay.ops.shaping import broadcast_shapes_of, sizes_of
 from tensorplay.ops.structure import convert
 
-# --- what every function of this file does with its arguments ---------------------------------------
+# --- what every function of this file does with its arguments -------------------------------------
 
 
 def lifted(x: Tensor) -> Tensor:
@@ -580,7 +579,7 @@ zero_op = primitive(
     batch=lambda p, values, bdims, params: (p(values[0]), bdims[0]),
     quiet=True,
 )
-publish(zero_op, "zero", method=False, inplace=True)
+zero_ = method("zero_")(Inplace(zero_op, "zero_"))
 
 
 # The result may share the memory of `y`: only `copy_` sees it, and copies from it.

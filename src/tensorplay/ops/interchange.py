@@ -241,7 +241,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return finished(np.from_dlpack(ext_tensor, copy=copy), "from_dlpack")
 
 
-@public(method=False)
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule of a tensor's memory; `from_dlpack` takes the tensor itself as well."""
     return tensor.__dlpack__()

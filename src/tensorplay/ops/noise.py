@@ -35,7 +35,11 @@ def noise(
         )
     apart = [level for level in levels if level.randomness == "different"]
     size = (*(level.size for level in apart), *shape)
-    made = core.from_array(draw(numpy_generator(generator), size).astype(dtype.numpy, copy=False))
-    for level in apart:
-        made = core.box(made, 0, level)
+    drawn = np.asarray(draw(numpy_generator(generator), size))
+    made = core.from_array(drawn.astype(dtype.numpy, copy=False))
+    for level in core.active_levels():
+        if level.kind == "grad":
+            made = core.box(made, None, level)
+        elif level in apart:
+            made = core.box(made, 0, level)
     return made

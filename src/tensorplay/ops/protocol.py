@@ -83,7 +83,7 @@ def _reversed(self: Tensor) -> Tensor:
     return self.flip(0) if self.ndim else self
 
 
-# --- whole-tensor comparisons -----------------------------------------------------------------------
+# --- whole-tensor comparisons ---------------------------------------------------------------------
 
 
 @public()
