@@ -10,3 +10,13 @@ from tensorplay.func.reverse import grad_and_value as grad_and_value
 from tensorplay.func.reverse import vjp as vjp
 from tensorplay.transforms.vmap import vmap as vmap
 from tensorplay.func.taylor import jet as jet
+from tensorplay.func.sparse import hessian_pattern as hessian_pattern
+from tensorplay.func.sparse import jacobian_pattern as jacobian_pattern
+from tensorplay.func.sparse import sparse_hessian as sparse_hessian
+from tensorplay.func.sparse import sparse_jacobian as sparse_jacobian
+from tensorplay.func.operators import divergence as divergence
+from tensorplay.func.operators import ggnvp as ggnvp
+from tensorplay.func.operators import hvp as hvp
+from tensorplay.func.operators import jacobian_diagonal as jacobian_diagonal
+from tensorplay.func.operators import laplacian as laplacian
+from tensorplay.func.operators import linear_transpose as linear_transpose
