@@ -75,7 +75,7 @@ register(
         lambda make: [
             sample(make(5, 3), make(4, 3), make(4)), sample(make(5, 3), make(4, 3)),
             sample(make(3), make(4, 3), make(4)), sample(make(2, 5, 3), make(4, 3), make(4)),
-            sample(make(2, 5, 3), make(3)), sample(make(5, 3), make(3), make()),
+            sample(make(2, 5, 3), make(3)),
             sample(make(0, 3), make(4, 3), make(4)), sample(make(5, 0), make(4, 0), make(4)),
         ],
         primitives=("linear",), reference=_np_linear, complex=True,

@@ -129,6 +129,11 @@ def _solve_jvp(t: Any, a: Any, out: Any) -> Any:
     return solve_op(a, change, None)[0], None
 
 
+def _batch_solve(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    result, _ = leading(2, 2)(p, values, bdims, params)
+    return result, (0, None if bdims[0] is None else 0)  # info is about A alone
+
+
 solve_op = primitive(
     "linalg_solve_ex",
     _solve_kernel,
@@ -136,7 +141,7 @@ solve_op = primitive(
     params=("raising",),
     vjp=_solve_vjp,
     jvp=_solve_jvp,
-    batch=leading(2, 2),
+    batch=_batch_solve,
     outputs=2,
     fixed=(1,),
     broadcasts=True,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor
-from tensorplay.ops.elementwise import add
+from tensorplay.ops.elementwise import add, promote_together
 from tensorplay.ops.kinds import (
     batch_elementwise,
     front,
@@ -69,8 +69,6 @@ def check_product(name: str, a: Any, b: Any) -> None:
             f"{name}(): expected input and other to have the same dtype, got {a.dtype} and "
             f"{b.dtype}; convert one with .to(dtype)"
         )
-    if a.dtype == np.bool_:
-        raise RuntimeError(f"{name}(): not implemented for bool tensors; convert with .int()")
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
         raise RuntimeError(
@@ -290,16 +288,27 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 def scaled_sum(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Tensor:
     """`beta * input + alpha * product`, where input broadcasts to the product's shape.
 
-    With beta 0 the input is left out, so its infinities and nans do not spread.
+    With beta 0 the input is left out, so its infinities and nans do not spread. For integers beta
+    and alpha lose their fractions.
+
+    Raises:
+        RuntimeError: if input has another dtype, or does not broadcast.
     """
-    if alpha != 1:
-        product = product * alpha
     shape = tuple(product.shape)
     if broadcast_shapes_of(name, input.shape, shape) != shape:
         raise RuntimeError(
             f"{name}(): input of shape {list(input.shape)} does not broadcast to the product's "
             f"shape {list(shape)}"
         )
+    if input.dtype is not product.dtype:
+        raise RuntimeError(
+            f"{name}(): expected equal dtypes, got input of {input.dtype} and factors of "
+            f"{product.dtype}; convert one with .to(dtype)"
+        )
+    if not core.is_differentiable_dtype(product):
+        beta, alpha = int(beta), int(alpha)
+    if alpha != 1:
+        product = product * alpha
     if beta == 0:
         return product
     return product + (input if beta == 1 else input * beta)
@@ -325,7 +334,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * input + alpha * outer(vec1, vec2)`."""
     _need_ndim("addr", vec1=(vec1, 1), vec2=(vec2, 1))
-    return scaled_sum("addr", input, outer(vec1, vec2), beta, alpha)
+    product, input = promote_together(outer(vec1, vec2), input)
+    return scaled_sum("addr", input, product, beta, alpha)
 
 
 @public(inplace=True, out=True)
