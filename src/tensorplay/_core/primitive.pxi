@@ -74,6 +74,7 @@ cdef class Primitive:
     cdef readonly str kind
     cdef public tuple keywords         # public names of the inputs, as in `input=`, `other=`
     cdef public object public          # Python function with the public signature, or None
+    cdef public object check           # inputs -> None: refuses mixtures that promotion would allow
     cdef dict __dict__                 # __doc__, __signature__, __module__ ... as functions have
     cdef int fast
     cdef int n_inputs
