@@ -73,6 +73,7 @@ cdef class Primitive:
     cdef readonly bint differentiable
     cdef readonly str kind
     cdef public tuple keywords         # public names of the inputs, as in `input=`, `other=`
+    cdef public object naming          # node -> what grad_fn prints, where the call decides; or None
     cdef public object public          # Python function with the public signature, or None
     cdef public object check           # inputs -> None: refuses mixtures that promotion would allow
     cdef dict __dict__                 # __doc__, __signature__, __module__ ... as functions have
@@ -248,7 +249,7 @@ cdef object call_public(Primitive self, tuple args, dict kwargs):
 cdef class Operation:
     """A public function made of other operations, with `out=` where that is offered.
 
-    Behaves as the Python function it holds; as a class attribute it is a method.
+    As in PyTorch, NumPy's names `axis` and `keepdims` do for `dim` and `keepdim`. Behaves as the Python function it holds; as a class attribute it is a method.
     """
 
     cdef vectorcallfunc vectorcall
@@ -283,7 +284,7 @@ cdef object operation_vectorcall(object callable, PyObject** args, size_t nargsf
                                  PyObject* kwnames):
     cdef Operation self = <Operation>callable
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(nargsf)
-    if kwnames is NULL or "out" not in <tuple>kwnames:
+    if kwnames is NULL or _OPERATION_KEYWORDS.isdisjoint(<tuple>kwnames):
         return PyObject_Vectorcall(self.function, args, n, kwnames)
     keywords = {}
     for i in range(PyTuple_GET_SIZE(<object>kwnames)):
@@ -291,8 +292,17 @@ cdef object operation_vectorcall(object callable, PyObject** args, size_t nargsf
     return call_operation(self, tuple([<object>args[i] for i in range(n)]), keywords)
 
 
+cdef frozenset _OPERATION_KEYWORDS = frozenset(("out", "axis", "keepdims"))
+
+
 cdef object call_operation(Operation self, tuple args, dict kwargs):
     out = kwargs.pop("out", None)
+    for numpy_name, name in (("axis", "dim"), ("keepdims", "keepdim")):
+        if numpy_name in kwargs:
+            if name in kwargs:
+                raise TypeError(f"{self.name}() got both '{name}' and '{numpy_name}', which mean "
+                                "the same")
+            kwargs[name] = kwargs.pop(numpy_name)
     result = self.function(*args, **kwargs)
     return result if out is None else write_out(self.name, out, result)
 
