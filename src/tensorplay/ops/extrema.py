@@ -82,12 +82,23 @@ def refuse_empty(name: str, input: Tensor, dims: tuple[int, ...]) -> None:
             )
 
 
+def refuse_nothing(name: str, input: Tensor, error: type[Exception]) -> None:
+    """Nor has one of a tensor without elements."""
+    if input.numel() == 0:
+        raise error(
+            f"{name}(): the input of shape {list(input.shape)} has no elements, and no elements "
+            "have no extremum; give a 'dim' that is not empty"
+        )
+
+
 def _reduce_extremum(name: str, operator: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
     dims = reduced_dims(dim, input, name)
     refuse_complex(name, input)
     try:
         return operator(input, dims, keepdim)
     except ValueError:
+        if dim is None:
+            refuse_nothing(name, input, RuntimeError)
         refuse_empty(name, input, dims)
         raise
 
@@ -100,6 +111,7 @@ def amax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
     Raises:
         IndexError: if a dim is out of range or empty.
+        RuntimeError: for a complex tensor, or one without elements and no dim.
 
     >>> import tensorplay as tp
     >>> tp.amax(tp.tensor([[1., 5.], [7., 2.]]), 1)
@@ -208,11 +220,7 @@ def _extremum_of(
         return pairwise(input, other)
     if dim is not None:
         return choose_along(name, along, made, input, dim, keepdim)
-    if input.numel() == 0:
-        raise RuntimeError(
-            f"{name}(): the input of shape {list(input.shape)} has no elements, and no elements "
-            "have no extremum; give a 'dim' that is not empty"
-        )
+    refuse_nothing(name, input, RuntimeError)
     return every(input, EVERY[input.ndim], False)
 
 
@@ -268,11 +276,7 @@ def _reduce_place(name: str, operator: Any, input: Tensor, dim: Any, keepdim: bo
         return operator(input, dim, keepdim)
     if dim is not None:
         wrap_dim(dim, 0, name)
-    if input.numel() == 0:
-        raise IndexError(
-            f"{name}(): the input of shape {list(input.shape)} has no elements; give a 'dim' that "
-            "is not empty"
-        )
+    refuse_nothing(name, input, IndexError)
     found = operator(reshape_to(input, (input.numel(),)), 0, False)
     return reshape_to(found, (1,) * ndim) if keepdim and ndim else found
 

@@ -305,21 +305,29 @@ count_nonzero_op = constant(
 )
 
 
+def _tested_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
+    if dim is not None and not isinstance(dim, int) and not len(dim):
+        return ()
+    return reduced_dims(dim, input, name)
+
+
 @public(out=True)
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether all elements over `dim` are nonzero, as bool (uint8 for a uint8 input).
+
+    dim: an int, a tuple of ints (of no ints: every element for itself), or None for all.
 
     >>> import tensorplay as tp
     >>> tp.all(tp.tensor([[True, False], [True, True]]), 1)
     tensor([False,  True])
     """
-    return all_op(input, reduced_dims(dim, input, "all"), keepdim)
+    return all_op(input, _tested_dims(dim, input, "all"), keepdim)
 
 
 @public(out=True)
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether any element over `dim` is nonzero, as bool (uint8 for a uint8 input)."""
-    return any_op(input, reduced_dims(dim, input, "any"), keepdim)
+    """Whether any element over `dim` is nonzero, as bool (uint8 for a uint8 input); see `all`."""
+    return any_op(input, _tested_dims(dim, input, "any"), keepdim)
 
 
 @public()
@@ -385,6 +393,6 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
     >>> import tensorplay as tp
     >>> tp.logsumexp(tp.tensor([1000., 1000.]), 0)
-    tensor(1000.6931)
+    tensor(1000.6932)
     """
     return logsumexp_op(input, reduced_dims(dim, input, "logsumexp"), keepdim)

@@ -329,10 +329,10 @@ def refuse_complex(name: str, input: Tensor) -> None:
     """Check that elements can be ordered.
 
     Raises:
-        RuntimeError: for a complex tensor.
+        NotImplementedError: (a RuntimeError) for a complex tensor.
     """
     if input.dtype.is_complex:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"{name}(): complex numbers are not ordered, got dtype {input.dtype}; use e.g. .abs()"
         )
 
@@ -398,7 +398,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
     >>> import tensorplay as tp
     >>> tp.logcumsumexp(tp.tensor([1000., 1000.]), 0)
-    tensor([1000.0000, 1000.6931])
+    tensor([1000.0000, 1000.6932])
     """
     require_tensor(input, "logcumsumexp")
     dim = wrap_dim(dim, input.ndim, "logcumsumexp")
