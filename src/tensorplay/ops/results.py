@@ -32,6 +32,7 @@ cummin = _result("cummin", "values", "indices")
 sort = _result("sort", "values", "indices")
 topk = _result("topk", "values", "indices")
 kthvalue = _result("kthvalue", "values", "indices")
+histogram = _result("histogram", "hist", "bin_edges")
 frexp = _result("frexp", "mantissa", "exponent")
 
 linalg_solve_ex = _result("linalg_solve_ex", "result", "info")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kinds import (
     batch_elementwise,
+    batch_size,
     front,
     install_method,
     linear,
+    materialize,
     primitive,
-    public,
-    shifting,
 )
 
 
@@ -105,22 +106,58 @@ def follow(x: Any, chain: Any) -> Any:
     return x
 
 
-def _view_scatter_kernel(base: np.ndarray, source: np.ndarray, chain: Any) -> np.ndarray:
-    result = base.copy(order="K")
-    view = result
+def _view_of(array: np.ndarray, chain: Any) -> np.ndarray:
     for step, params, number in chain:
-        view = step.kernel(view, *params)
+        array = step.kernel(array, *params)
         if step.outputs != 1:
-            view = view[number]
-    view[...] = source
+            array = array[number]
+    return array
+
+
+def _view_places(shape: tuple[int, ...], is_complex: bool, chain: Any) -> np.ndarray:
+    """Flat positions of the real numbers that a chain of views leads to, in a tensor of a shape.
+
+    A complex number counts as two real ones: real and imaginary parts are views too. -1 stands for
+    memory beside the tensor (which `as_strided` can reach).
+    """
+    count = math.prod(shape) * (2 if is_complex else 1)
+    numbers = np.arange(1.0, count + 1)
+    found = _view_of((numbers.view(np.complex128) if is_complex else numbers).reshape(shape), chain)
+    if found.dtype.kind == "c":
+        found = np.stack([found.real, found.imag], -1)
+    return found.astype(np.int64) - 1
+
+
+def _real_numbers(x: np.ndarray) -> np.ndarray:
+    """A contiguous array as a vector of real numbers, in the same memory."""
+    return x.reshape(-1).view(x.real.dtype)
+
+
+def _view_scatter_kernel(base: np.ndarray, source: np.ndarray, chain: Any) -> np.ndarray:
+    result = np.array(base, order="C", copy=True)
+    view = _view_of(result, chain)
+    if np.may_share_memory(view, result) or view.size == 0:
+        view[...] = source
+    else:  # a step that could look into the strides of the base copied this array
+        places = _view_places(base.shape, base.dtype.kind == "c", chain).reshape(-1)
+        written = np.array(np.broadcast_to(source, view.shape), order="C", dtype=view.dtype)
+        _real_numbers(result)[places[places >= 0]] = _real_numbers(written)[places >= 0]
     return result
 
 
 def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
-    raise RuntimeError(
-        "view_scatter(): a view of an unbatched tensor was overwritten with batched values; "
-        "make the tensor from a batched one"
-    )
+    size = batch_size(values, bdims)
+    base, source = (materialize(x, b, size) for x, b in zip(values, bdims, strict=True))
+    shape, is_complex = tuple(base.shape), base.dtype.is_complex
+    places = _view_places(shape[1:], is_complex, params[0]).reshape(-1)
+    if source.dtype.is_complex:
+        source = core.registry["view_as_real"](source)
+    if is_complex:
+        base = core.registry["view_as_real"](base)
+    numbers = base.reshape(size, -1)
+    numbers = numbers.index_copy(1, core.from_array(places), source.reshape(size, -1))
+    numbers = numbers.reshape(tuple(base.shape))
+    return core.registry["view_as_complex"](numbers) if is_complex else numbers, 0
 
 
 view_scatter = linear(
@@ -163,5 +200,3 @@ for _name, _dtype in (
     ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
 ):  # fmt: skip
     install_method(_name, _conversion(_name, _dtype))
-
-

@@ -1,0 +1,85 @@
+"""Operators that change part of a tensor, as functions and in place.
+
+`scatter`, `index_put` and their kin copy the tensor and write a part of the copy. In place, when
+nothing needs to be recorded, only that part is touched; else the function's result is assigned.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay._core.core import Operation, Tensor
+from tensorplay.ops.kinds import PUBLIC, install_method, publish
+
+
+def is_plain(x: Any) -> bool:
+    """Whether x is outside of every transform and nothing done to it now is recorded."""
+    return not (x.is_box or (core.is_grad_enabled() and x.requires_grad) or core.tangents_of(x))
+
+
+def writable_array(x: Tensor, name: str) -> np.ndarray:
+    """The memory of a plain tensor, to be written to.
+
+    Raises:
+        RuntimeError: if it is read-only, or elements share memory (an expanded tensor).
+    """
+    array = core.array_of(x)
+    flags = array.flags
+    if not flags.writeable:
+        raise RuntimeError(f"{name}(): the tensor is over a read-only array; use .clone()")
+    if not flags.c_contiguous and any(
+        stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)
+    ):
+        raise RuntimeError(
+            f"{name}(): more than one element of the written-to tensor refers to a single memory "
+            "location (it was expanded); .clone() the tensor first"
+        )
+    return array
+
+
+#: What a prepared change is: called as `op(*inputs, *params)`; inputs[0] is the tensor to change.
+Prepared = tuple[Any, tuple[Any, ...], tuple[Any, ...]]
+
+
+def changing(prepare: Callable[..., Prepared]) -> Any:
+    """Decorator of the public signature of an operator that changes part of its first argument.
+
+    The decorated function checks its arguments and returns (op, inputs, params); inputs[0] is the
+    tensor to change (seen as a vector when it has no dims). An op with an attribute `into` can be
+    applied in memory: `op.into(array, *other arrays, *params)`. Publishes `name` and `name_`.
+    """
+    name = prepare.__name__
+
+    @functools.wraps(prepare)
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        op, inputs, params = prepare(input, *args, **kwargs)
+        result: Tensor = op(*inputs, *params)
+        return result if result.ndim == input.ndim else result.reshape(tuple(input.shape))
+
+    @functools.wraps(prepare)
+    def changed(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        op, inputs, params = prepare(self, *args, **kwargs)
+        if hasattr(op, "into") and all(x is None or is_plain(x) for x in inputs):
+            array = writable_array(inputs[0], name + "_")
+            others = [None if x is None else core.array_of(x) for x in inputs[1:]]
+            if not any(x is not None and np.may_share_memory(array, x) for x in others):
+                with np.errstate(all="ignore"):
+                    op.into(array, *others, *params)
+                core.bump_version(self)
+                return self
+        core.check_inplace(self, name + "_")
+        source = core.alias_with_history(self)
+        return core.assign(self, function(source, *args, **kwargs), name + "_")
+
+    changed.__name__ = changed.__qualname__ = name + "_"
+    changed.__doc__ = f"In-place form of `{name}`."
+    made = Operation(function, name)
+    publish(made, name)
+    install_method(name + "_", changed)
+    PUBLIC["", name + "_"] = changed
+    return made
