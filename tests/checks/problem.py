@@ -13,7 +13,9 @@ from tensorplay._core.core import Tensor
 from tensorplay.autograd import forward_ad
 from tests.optable.schema import Op, Sample, is_differentiable
 
-STEP = 1e-3  # of central differences; the errors fall with its fourth power
+#: Steps of central differences, whose errors fall with the fourth power. A step may carry a point
+#: over a kink or a jump nearby; then the shorter one decides.
+STEPS = (1e-3, 1.5e-4)
 
 Arrays = list[np.ndarray]
 
@@ -95,21 +97,19 @@ class Problem:
 
     # --- numerical derivatives --------------------------------------------------------------------
 
-    def derivative(self, direction: Arrays, at: Callable[[float], Arrays] | None = None) -> Arrays:
+    def derivative(self, direction: Arrays, h: float = STEPS[0]) -> Arrays:
         """d/ds f(x + s direction), by central differences of fourth order."""
-        f = at or (lambda s: self.moved((s, direction)))
-        h = STEP
-        a, b, c, d = f(-2 * h), f(-h), f(h), f(2 * h)
+        a, b, c, d = (self.moved((k * h, direction)) for k in (-2, -1, 1, 2))
         return [(w - 8 * x + 8 * y - z) / (12 * h) for w, x, y, z in zip(a, b, c, d, strict=True)]
 
-    def second_derivative(self, u: Arrays, v: Arrays) -> Arrays:
+    def second_derivative(self, u: Arrays, v: Arrays, step: float = STEPS[0]) -> Arrays:
         """d2/ds dt f(x + s u + t v), by mixed differences with one step of extrapolation."""
 
         def mixed(h: float) -> Arrays:
             corners = [self.moved((s * h, u), (t * h, v)) for s in (1, -1) for t in (1, -1)]
             return [(a - b - c + d) / (4 * h * h) for a, b, c, d in zip(*corners, strict=True)]
 
-        fine, coarse = mixed(2 * STEP), mixed(4 * STEP)
+        fine, coarse = mixed(2 * step), mixed(4 * step)
         return [(4 * a - b) / 3 for a, b in zip(fine, coarse, strict=True)]
 
     # --- derivatives by the library ---------------------------------------------------------------
@@ -199,6 +199,16 @@ def assert_numbers(
     limit = rtol * max(abs(actual), abs(expected)) + 1e-8 * (1.0 + scale)
     if not abs(actual - expected) <= limit:
         raise AssertionError(f"{what}: {actual!r}, expected {expected!r} (within {limit:.1e})")
+
+
+def assert_some_step(check: Callable[[float], None]) -> None:
+    """`check(step)` passes for one of the steps of finite differences; else the last error."""
+    for step in STEPS[:-1]:
+        try:
+            return check(step)
+        except AssertionError:
+            pass
+    return check(STEPS[-1])
 
 
 def assert_arrays(

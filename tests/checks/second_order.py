@@ -7,6 +7,7 @@ at second shows here, because the reference is the function itself and not a fir
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.checks.problem import (
     Arrays,
     Problem,
     assert_numbers,
+    assert_some_step,
     dual,
     inner,
     pullback,
@@ -95,15 +97,24 @@ def check_second(op: Op, sample: Sample, aspect: str) -> None:
     for k, u in enumerate(directions):
         actual = COMPOSITIONS[aspect](problem, g, u, v)
         if smooth:
-            expected = inner(g, problem.second_derivative(u, v))
-            assert_numbers(
-                actual, expected, f"{sample!r}: {aspect} along direction {k}", 10 * scale, 2e-5
+            what = f"{sample!r}: {aspect} along direction {k}"
+            assert_some_step(
+                functools.partial(compare_second, problem, actual, g, u, v, what, 10 * scale)
             )
         elif aspect != "gradgrad" and op.gradgrad and "gradgrad" not in op.skip:
             expected = reverse_over_reverse(problem, g, u, v)
             assert_numbers(
                 actual, expected, f"{sample!r}: {aspect} and gradgrad, direction {k}", scale
             )
+
+
+def compare_second(
+    problem: Problem, actual: float, g: Arrays, u: Arrays, v: Arrays, what: str, scale: float,
+    step: float,
+) -> None:  # fmt: skip
+    """A second derivative against mixed differences of the function."""
+    expected = inner(g, problem.second_derivative(u, v, step))
+    assert_numbers(actual, expected, what, scale, 2e-5)
 
 
 def check_gradgrad_cotangent(op: Op, sample: Sample) -> None:

@@ -246,6 +246,7 @@ class Make:
     def __init__(self, dtype: Any, seed: int = 0) -> None:
         self.dtype = dtype
         self.rng = np.random.default_rng(seed)
+        self.spread = 0.0
         self.constants: dict[int, Tensor] = {}  # id -> the tensor, kept so that ids stay unique
 
     def __call__(self, *shape: Any, low: float = -2.0, high: float = 2.0) -> Tensor:
@@ -264,7 +265,9 @@ class Make:
         """All elements different, evenly spread from low to high in random order."""
         size = _shape(shape)
         count = math.prod(size)
-        values = low + (high - low) * (self.rng.permutation(count) + 0.43) / max(count, 1)
+        self.spread = (self.spread + 0.618) % 1  # no value is shared by two tensors either
+        shift = 0.2 + 0.6 * self.spread
+        values = low + (high - low) * (self.rng.permutation(count) + shift) / max(count, 1)
         values = values.reshape(size)
         if self.dtype.is_complex:
             values = values + 1j * self.rng.uniform(-1, 1, size)
@@ -356,10 +359,12 @@ class Make:
     def _uniform(self, size: tuple[Any, ...], low: float, high: float) -> np.ndarray:
         values = self.rng.uniform(low, high, size)
         if high - low > 0.5:
-            # Towards the nearest quarter, three eighths ..., that is, off the multiples of 1/2.
+            # Away from the multiples of 1/2, still all different and within the bounds.
             nearest = np.round(values * 2) / 2
-            values = np.where(np.abs(values - nearest) < 0.03, nearest + 0.06, values)
-            values = np.where(values >= high, values - 0.12, values)
+            distance = np.abs(values - nearest)
+            sign = np.where(values < nearest, -1, 1)
+            sign = np.where(nearest + 0.06 >= high, -1, np.where(nearest - 0.06 <= low, 1, sign))
+            values = np.where(distance < 0.03, nearest + sign * (0.03 + distance), values)
         if self.dtype.is_complex:
             values = values + 1j * self.rng.uniform(low, high, size)
         return values
