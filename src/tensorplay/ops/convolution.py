@@ -19,13 +19,9 @@ from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import front, multilinear, primitive
 from tensorplay.ops.windows import Pairs, add_windows, out_sizes, padded, unpadded, windows
 
-# Bytes of the matrix of all windows that is made at once; more samples go piece by piece.
-_PIECE = 1 << 25
-
-
-def _pieces(samples: int, bytes_per_sample: int) -> list[slice]:
-    step = max(1, _PIECE // max(bytes_per_sample, 1))
-    return [slice(i, i + step) for i in range(0, samples, step)]
+# Bytes of the matrix of all windows that is made at once. More samples go piece by piece through
+# one buffer, which stays in the processor's cache.
+_PIECE = 1 << 20
 
 
 class _Layout:
@@ -45,18 +41,41 @@ class _Layout:
         self.trivial = (
             math.prod(kernel) == 1 and set(stride) <= {1} and not any(a or b for a, b in padding)
         )
+        self.buffer: np.ndarray | None = None
 
     def matrix(self, x: np.ndarray) -> np.ndarray:
-        """(n, groups, rows, places) of padded samples x."""
+        """(n, groups, rows, places) of padded samples x, valid until the next call."""
         shape = (x.shape[0], self.groups, self.rows, self.places)
         if self.trivial:
             return x.reshape(shape)
         view = windows(x, self.kernel, self.stride, self.dilation, self.outputs)
-        return np.ascontiguousarray(view).reshape(shape)
+        filled = self.scratch(x.shape[0], x.dtype)
+        np.copyto(filled.reshape(view.shape), view)
+        return filled
 
-    def pieces(self, itemsize: int) -> list[slice]:
-        """Slices of samples whose matrices are not too large."""
-        return _pieces(self.samples, self.groups * self.rows * self.places * itemsize)
+    def scratch(self, samples: int, dtype: Any) -> np.ndarray:
+        """Memory for the matrix of some samples."""
+        if self.buffer is None:
+            self.buffer = np.empty((samples, self.groups, self.rows, self.places), dtype)
+        return self.buffer[:samples]
+
+    def pieces(self, itemsize: int, rows: int | None = None) -> list[slice]:
+        """Slices of samples whose matrices (of so many rows) are not too large."""
+        rows = self.rows if rows is None else rows
+        size = self.groups * rows * self.places * itemsize
+        step = max(1, _PIECE // max(size, 1))
+        return [slice(i, i + step) for i in range(0, self.samples, step)]
+
+    def channelwise(self, filters: int) -> bool:
+        """Whether each group is one channel: too little work for matrix products."""
+        return self.per_group == 1 and filters <= 4 and not self.trivial
+
+    def positions(self, x: np.ndarray) -> list[np.ndarray]:
+        """Per element of the kernel the view (n, groups, 1, *outputs) of what it meets in x."""
+        view = windows(x, self.kernel, self.stride, self.dilation, self.outputs, x.flags.writeable)
+        return [
+            view[(slice(None), slice(None), *at)][:, :, None] for at in np.ndindex(*self.kernel)
+        ]
 
 
 def _conv_kernel(
@@ -64,32 +83,45 @@ def _conv_kernel(
 ) -> np.ndarray:
     plan = _Layout(x.shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    shape = (plan.samples, groups, filters, plan.places)
-    if plan.rows == 0:
-        return np.zeros((plan.samples, w.shape[0], *plan.outputs), x.dtype)
-    out = np.empty(shape, x.dtype)
+    out = np.empty((plan.samples, groups, filters, plan.places), x.dtype)
     flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows)
     source = padded(x, padding)
-    for piece in plan.pieces(x.itemsize):
-        if plan.per_group == 1 and filters <= 4 and not plan.trivial:
-            _depthwise(source[piece], flat, out[piece], plan)
-        else:
+    if plan.channelwise(filters):
+        target = out.reshape(*out.shape[:3], *plan.outputs)
+        for piece in plan.pieces(x.itemsize, 4 * filters):
+            _channelwise(source[piece], flat, target[piece], plan)
+    else:
+        for piece in plan.pieces(x.itemsize):
             np.matmul(flat, plan.matrix(source[piece]), out=out[piece])
     return out.reshape(plan.samples, w.shape[0], *plan.outputs)
 
 
-def _depthwise(x: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
-    """One channel per group is too little for matrix products: one kernel element at a time."""
-    view = windows(x, plan.kernel, plan.stride, plan.dilation, plan.outputs)
-    target = out.reshape(*out.shape[:3], *plan.outputs)
+def _columns_of(flat: np.ndarray, plan: _Layout) -> list[np.ndarray]:
+    """Per element of the kernel, its factors: (groups, filters, 1, ...)."""
     ones = (1,) * len(plan.outputs)
-    for i, at in enumerate(np.ndindex(*plan.kernel)):
-        part = view[(slice(None), slice(None), *at)][:, :, None]
-        factor = flat[:, :, i].reshape(*flat.shape[:2], *ones)
-        if i == 0:
-            np.multiply(part, factor, out=target)
-        else:
-            target += part * factor
+    return [flat[:, :, i].reshape(*flat.shape[:2], *ones) for i in range(plan.rows)]
+
+
+def _channelwise(x: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
+    term = np.empty_like(out)
+    out[...] = 0
+    for part, factor in zip(plan.positions(x), _columns_of(flat, plan), strict=True):
+        np.multiply(part, factor, out=term)
+        out += term
+
+
+def _channelwise_input(y: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
+    term = np.empty_like(y)
+    for part, factor in zip(plan.positions(out), _columns_of(flat, plan), strict=True):
+        np.multiply(y, factor, out=term)
+        part[:, :, 0] += term[:, :, 0] if term.shape[2] == 1 else term.sum(2)
+
+
+def _channelwise_weight(y: np.ndarray, x: np.ndarray, total: np.ndarray, plan: _Layout) -> None:
+    term = np.empty_like(y)
+    for i, part in enumerate(plan.positions(x)):
+        np.multiply(y, part, out=term)
+        total[:, :, i] += term.reshape(*term.shape[:3], -1).sum(3).sum(0)
 
 
 def _conv_input_kernel(
@@ -99,17 +131,22 @@ def _conv_input_kernel(
     shape = (y.shape[0], w.shape[1] * groups, *sizes)
     plan = _Layout(shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows).transpose(0, 2, 1)
+    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows)
     source = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
     if plan.trivial:
-        return np.matmul(flat, source).reshape(shape)
+        return np.matmul(flat.transpose(0, 2, 1), source).reshape(shape)
     wide = tuple(s + low + high for s, (low, high) in zip(sizes, padding, strict=True))
     out = np.zeros((plan.samples, plan.channels, *wide), y.dtype)
-    if plan.places:
+    if plan.channelwise(filters):
+        split_source = source.reshape(*source.shape[:3], *plan.outputs)
+        for piece in plan.pieces(y.itemsize, 4 * filters):
+            _channelwise_input(split_source[piece], flat, out[piece], plan)
+    elif plan.places:
         for piece in plan.pieces(y.itemsize):
-            columns = np.matmul(flat, source[piece])
-            split = (columns.shape[0], plan.channels, *plan.kernel, *plan.outputs)
-            add_windows(out[piece], columns.reshape(split), stride, dilation)
+            columns = plan.scratch(source[piece].shape[0], y.dtype)
+            np.matmul(flat.transpose(0, 2, 1), source[piece], out=columns)
+            split_columns = (columns.shape[0], plan.channels, *plan.kernel, *plan.outputs)
+            add_windows(out[piece], columns.reshape(split_columns), stride, dilation)
     return np.ascontiguousarray(unpadded(out, sizes, padding))
 
 
@@ -122,9 +159,14 @@ def _conv_weight_kernel(
     source = padded(x, padding)
     other = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
     total = np.zeros((groups, filters, plan.rows), x.dtype)
-    for piece in plan.pieces(x.itemsize):
-        columns = plan.matrix(source[piece])
-        total += np.matmul(other[piece], columns.transpose(0, 1, 3, 2)).sum(0)
+    if plan.channelwise(filters):
+        split_other = other.reshape(*other.shape[:3], *plan.outputs)
+        for piece in plan.pieces(x.itemsize, 4 * filters):
+            _channelwise_weight(split_other[piece], source[piece], total, plan)
+    else:
+        for piece in plan.pieces(x.itemsize):
+            columns = plan.matrix(source[piece])
+            total += np.matmul(other[piece], columns.transpose(0, 1, 3, 2)).sum(0)
     return total.reshape(groups * filters, plan.per_group, *kernel)
 
 

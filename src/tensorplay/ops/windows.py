@@ -98,7 +98,7 @@ def unpadded(x: np.ndarray, sizes: Sequence[int], padding: Pairs) -> np.ndarray:
 
 def windows(
     x: np.ndarray, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
-    outputs: Sequence[int],
+    outputs: Sequence[int], writeable: bool = False,
 ) -> np.ndarray:  # fmt: skip
     """A view (..., *kernel, *outputs) of an already padded x."""
     spatial = len(kernel)
@@ -110,7 +110,7 @@ def windows(
         x.strides[:lead]
         + tuple(d * s for d, s in zip(dilation, steps, strict=True))
         + tuple(j * s for j, s in zip(stride, steps, strict=True)),
-        writeable=False,
+        writeable=writeable,
     )
 
 
