@@ -193,3 +193,12 @@ def storage_offset(Tensor self):
     distance = <size_t>cnp.PyArray_DATA(<cnp.ndarray>array)
     return (<Py_ssize_t>(distance - <size_t>cnp.PyArray_DATA(<cnp.ndarray>owner))) \
         // array.itemsize
+
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetDict(object, void*)
+
+
+def attributes_of(Tensor x):
+    """The dictionary of attributes that users set on a tensor (made when first asked for)."""
+    return PyObject_GenericGetDict(x, NULL)

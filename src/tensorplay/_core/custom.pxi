@@ -16,6 +16,8 @@ def make_node(kind, label, run, inputs, metas, context):
     node.context = context
     node.runs_undefined = True
     link(node, tuple(inputs))
+    if tp_modes & MODE_ANOMALY:
+        _layer["on_record"](node)
     return node
 
 
@@ -61,10 +63,22 @@ def base_alias(Tensor x):
     return None if x.view is None else alias_with_history(x.view.base)
 
 
-def mark_custom_view(Tensor x, str name):
-    """Forbid changes in place that would bypass the custom function which returned this view."""
+def mark_custom_view(Tensor x, Tensor base, str name):
+    """Forbid changes in place that would bypass the custom function which returned this view.
+
+    x shares memory with `base`; inside a transform it does not know that yet.
+    """
+    cdef ViewInfo info = x.view
+    if info is None:
+        info = ViewInfo.__new__(ViewInfo)
+        info.base = base if base.view is None else base.view.base
+        info.parent = base
+        info.params = ()
+        x.version = version_of(base)
+        info.seen = x.version.value
+        x.view = info
+    info.maker = name
     x.flags |= CUSTOM_VIEW | VIEW
-    x.view.maker = name
 
 
 def version_object(Tensor x):

@@ -117,7 +117,8 @@ cdef tuple unify(Primitive p, tuple inputs):
 
 
 cdef str argument_message(Primitive p, Py_ssize_t i, object value):
-    name = p.arg_names[0] if p.variadic or i >= len(p.arg_names) else p.arg_names[i]
+    names = p.arg_names if p.variadic else p.keywords
+    name = names[0] if p.variadic or i >= len(names) else names[i]
     kind = type(value).__name__
     return (f"{p.name}(): argument '{name}' (position {i + 1}) must be Tensor, not {kind}; "
             f"make one with tensorplay.tensor(...)")
@@ -164,14 +165,29 @@ cdef object run_arrays(Primitive p, tuple inputs, tuple params):
             return new_tensor(result)
     for item in inputs:
         arrays.append(None if item is None else (<Tensor>item)._array)
-    if p.quiet:
-        result = p.kernel(arrays, *params) if p.variadic else p.kernel(*arrays, *params)
-    else:
-        with np.errstate(all="ignore"):
+    try:
+        if p.quiet:
             result = p.kernel(arrays, *params) if p.variadic else p.kernel(*arrays, *params)
+        else:
+            with np.errstate(all="ignore"):
+                result = p.kernel(arrays, *params) if p.variadic else p.kernel(*arrays, *params)
+    except ValueError as error:
+        raise kernel_error(p, arrays, error) from None
     if p.outputs == 1:
         return wrap_result(result)
     return tuple([wrap_result(item) for item in result])
+
+
+cdef object kernel_error(Primitive p, list arrays, object error):
+    """What NumPy refused, with the operation's name and the shapes it was given."""
+    if str(error).startswith(p.name):
+        return error
+    shapes = " and ".join([str(list(x.shape)) for x in arrays if x is not None])
+    if p.broadcasts and "broadcast" in str(error):
+        return RuntimeError(
+            f"{p.name}(): the shapes {shapes} of its inputs cannot be broadcast together; sizes "
+            "must be equal, or one of them 1, counted from the last dim")
+    return RuntimeError(f"{p.name}(): {error}; the inputs have shapes {shapes}")
 
 
 cdef inline Tensor wrap_result(object result):
@@ -406,11 +422,13 @@ cdef check_version(PrimitiveNode node, Py_ssize_t i):
     cdef Tensor x
     cdef long expected
     item = node.saved[i]
+    if type(item) is tuple:
+        item = None      # several outputs: each is checked when it is unpacked
     if not is_tensor(item):
         return
     x = <Tensor>item
     if x.version is not None:
-        expected = 0 if node.versions is None else node.versions[i]
+        expected = 0 if node.versions is None or i >= node.inputs else node.versions[i]
         if x.version.value != expected:
             raise RuntimeError(modified_message(node, x, expected))
 
@@ -466,7 +484,7 @@ cdef object unpack_output(PrimitiveNode node, Tensor kept, int number):
 
 
 cdef str modified_message(Node node, Tensor x, long expected):
-    return (f"backward(): a tensor needed for the gradient of {node.name()} was changed by an "
+    return (f"{_running}(): a tensor needed for the gradient of {node.name()} was changed by an "
             f"in-place operation: {dtype_of(x)} of shape {list(shape_of(x))} is at version "
             f"{x.version.value}, expected version {expected}; use the out-of-place operation, or "
             ".clone() the tensor before changing it")

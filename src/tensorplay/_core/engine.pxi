@@ -92,19 +92,23 @@ cdef check_saved(Run run):
             if not run.selective or wanted_inputs(run, node) is not None:
                 raise RuntimeError(released_message(node))
         elif recorded.saved is not None:
-            for i in range(min(len(recorded.saved), node.inputs)):
+            for i in range(len(recorded.saved)):
                 check_version(recorded, i)
 
 
+cdef str _running = "backward"    # the public function that a run serves, for messages
+
+
 def run_backward(list roots, bint keep, bint create_graph, targets=None, accumulate=(),
-                 bint allow_unused=True, unused_message=None):
+                 bint allow_unused=True, unused_message=None, str name="backward"):
     """Run the graph backward.
 
     roots: [(node, output number, cotangent), ...]. targets: None to fill every leaf, else the
     [(node, output number), ...] asked for; the result is then the list of their cotangents
     (None where none arrived). `accumulate`: indices of targets that are leaves to be filled.
     """
-    global _slots_taken
+    global _slots_taken, _running
+    cdef str outer_name = _running
     cdef Run run = Run.__new__(Run)
     cdef int previous = tp_grad_mode
     cdef Node node
@@ -118,6 +122,7 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
     if run.inside:
         _slots_taken = True
     set_grad_mode(create_graph)
+    _running = name
     try:
         if run.selective:
             run.floor = <uint64_t>-1
@@ -140,6 +145,7 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
         if run.selective:
             return [run.captured.get((id(node), number)) for node, number in targets]
     finally:
+        _running = outer_name
         set_grad_mode(previous)
         for item in run.visited:
             clear(run, <Node>item)

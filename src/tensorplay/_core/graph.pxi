@@ -240,6 +240,8 @@ cdef class PrimitiveNode(Node):
 
     def name(self):
         """The operation's name, such as 'MulBackward0'."""
+        if self.primitive.naming is not None:
+            return self.primitive.naming(self)
         return self.primitive.node_name
 
     def __getattr__(self, str name):
@@ -317,7 +319,7 @@ cdef class PrimitiveNode(Node):
 
 def released_message(Node node):
     """The error of a second backward pass through a freed graph."""
-    return (f"backward(): trying to go through the graph a second time, but the values saved by "
+    return (f"{_running}(): trying to go through the graph a second time, but the values saved by "
             f"{node.name()} were freed by the first pass; give retain_graph=True to that pass")
 
 

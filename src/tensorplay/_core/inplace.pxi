@@ -323,10 +323,47 @@ cdef class Inplace:
                 fast_inplace(<Primitive>self.function, x, args):
             return x
         check_inplace(x, self.name)
-        source = x
-        if x.flags & (REQUIRES_GRAD | TANGENT | BOX):
-            source = alias_with_history(x)
+        source = before_change(x, self.function, args, kwargs)
         return assign(x, self.function(source, *args, **kwargs), self.name)
+
+
+cdef Tensor before_change(Tensor x, object function, tuple args, dict kwargs):
+    """x as it is now; in memory of its own where the operation's rules keep it for backward."""
+    cdef unsigned int flags = x.flags
+    cdef Tensor out
+    for item in args + tuple(kwargs.values()):
+        if is_tensor(item):
+            if (<Tensor>item).flags & VIEW:
+                refresh(<Tensor>item)
+            flags |= (<Tensor>item).flags
+    if not tp_grad_mode:
+        flags &= ~<unsigned int>REQUIRES_GRAD
+    if not flags & (REQUIRES_GRAD | TANGENT | BOX):
+        return x
+    out = alias_with_history(x)
+    if not keeps_first_input(function):
+        return out
+    if out._array is None:
+        return _layer["clone"](out)
+    out._array = out._array.copy(order="K")
+    out.version = None
+    return out
+
+
+cdef bint keeps_first_input(object function):
+    """Whether a backward pass may need what the operation's first input was."""
+    cdef Primitive p
+    if type(function) is not Primitive:
+        return True
+    p = function
+    if not p.differentiable:
+        return False
+    if p.vjp_joint is not None:
+        return p.vjp_joint.saves & 1 != 0
+    for rule in p.vjp_rules:
+        if rule is not None and (<Rule>rule).saves & 1:
+            return True
+    return False
 
 
 cdef bint fast_inplace(Primitive p, Tensor x, tuple args):

@@ -607,7 +607,7 @@ def retain_grad(Tensor self):
     if self.flags & VIEW:
         refresh(self)
     if not self.flags & REQUIRES_GRAD:
-        raise RuntimeError("retain_grad(): this tensor does not require grad")
+        raise RuntimeError("retain_grad(): this tensor has requires_grad=False")
     if self._grad_fn is None or type(self._grad_fn) is AccumulateGrad or self.flags & RETAIN_GRAD:
         return
     self.flags |= RETAIN_GRAD

@@ -138,9 +138,10 @@ def _roots(outputs: list[Any], given: list[Any], name: str, argument: str) -> li
             start = _implicit_cotangent(_meta(item), name, argument)
         found.append((*_edge(item), start))
     if not found:
+        what = "tensors" if name == "backward" else "outputs"
         raise RuntimeError(
-            f"{name}(): no output requires grad and has a grad_fn, so there is nothing to "
-            "differentiate; call requires_grad_() on the inputs before computing it"
+            f"{name}(): none of the {what} requires grad and has a grad_fn, so there is nothing to "
+            "differentiate; call requires_grad_() on the inputs before computing them"
         )
     return found
 
@@ -307,8 +308,10 @@ _UNUSED = (
 def _grad(roots: Any, wanted: Any, keep: bool, create_graph: bool, unused_ok: bool) -> list[Any]:
     edges = _target_edges(wanted, "grad")
     if not edges:
-        return []
-    found = core.run_backward(roots, keep, create_graph, edges, (), unused_ok, _UNUSED)
+        raise RuntimeError("grad(): argument 'inputs' is empty; name at least one tensor")
+    found = core.run_backward(
+        roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad"
+    )
     if not unused_ok and any(g is None for g in found):
         raise RuntimeError(_UNUSED)
     return found

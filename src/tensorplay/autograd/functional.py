@@ -127,7 +127,7 @@ def vjp(
     """
     with enable_grad():
         given_inputs, inputs = as_tuple(inputs, "inputs", "vjp")
-        inputs = fresh_inputs(inputs, create_graph)
+        inputs = fresh_inputs(inputs, create_graph, "vjp")
         given, outputs = _evaluate(func, inputs, "vjp", strict)
         if v is not None:
             vectors = check_vectors(v, outputs, given, "the output of the function", "vjp")
@@ -186,7 +186,7 @@ def _jvp_forward(func: Any, inputs: Any, vectors: Any, create_graph: bool, stric
     level = forward.enter_level()
     try:
         if create_graph or strict:
-            inputs = fresh_inputs(inputs, create_graph)
+            inputs = fresh_inputs(inputs, create_graph, "jvp")
         duals = [
             forward.attach_tangent(x, t if t.dtype is x.dtype else t.to(x.dtype), level)
             for x, t in zip(inputs, vectors, strict=True)
@@ -208,7 +208,7 @@ def _jvp_forward(func: Any, inputs: Any, vectors: Any, create_graph: bool, stric
 
 def _jvp_reversed(func: Any, inputs: Any, vectors: Any, create_graph: bool, strict: bool) -> Any:
     with enable_grad():
-        inputs = fresh_inputs(inputs, create_graph)
+        inputs = fresh_inputs(inputs, create_graph, "jvp")
         if create_graph:
             vectors = tuple(vectors)
         given, outputs = _evaluate(func, inputs, "jvp", strict)
@@ -268,7 +268,7 @@ def jacobian(
         )
     with enable_grad():
         given_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
-        inputs = fresh_inputs(inputs, create_graph)
+        inputs = fresh_inputs(inputs, create_graph, "jacobian")
         given, outputs = _evaluate(func, inputs, "jacobian", strict)
         rows = [
             _rows_vectorized(out, inputs, create_graph, chunk_size) if vectorize
@@ -351,7 +351,7 @@ def _jacobian_forward(
             "jacobian(): strategy='forward-mode' needs vectorize=True"
         )
     given_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
-    inputs = fresh_inputs(inputs, True) if create_graph else tuple(x.detach() for x in inputs)
+    inputs = fresh_inputs(inputs, True, "jacobian") if create_graph else tuple(x.detach() for x in inputs)
     structure: list[Any] = []
     columns = []  # per input, per output: (numel of the input, *output shape)
     for k in range(len(inputs)):
@@ -453,7 +453,7 @@ def _gradient_graph(
     func: Any, inputs: Any, name: str, create_graph: bool, strict: bool
 ) -> tuple[Any, Any, Any]:
     """(inputs, value, gradients with a graph) of a scalar function."""
-    inputs = fresh_inputs(inputs, create_graph)
+    inputs = fresh_inputs(inputs, create_graph, name)
     value = _scalar(func, name)(*inputs)
     if strict:
         _evaluate(lambda *_: value, inputs, name, True)

@@ -57,6 +57,16 @@ def check_tensors(leaves: list[Any], what: str, name: str) -> None:
             )
 
 
+def check_differentiable(leaves: list[Any], name: str) -> None:
+    """Raise RuntimeError unless every tensor is floating point or complex."""
+    for i, leaf in enumerate(leaves):
+        if not core.is_differentiable_dtype(leaf):
+            raise RuntimeError(
+                f"{name}(): argument {i} to differentiate by must be floating point or complex, got "
+                f"dtype {leaf.dtype}; convert it first, e.g. with .float()"
+            )
+
+
 def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     """(output, aux) of a function that returns both when has_aux."""
     if not has_aux:

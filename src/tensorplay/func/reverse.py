@@ -15,6 +15,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.func._trees import (
     check_argnums,
+    check_differentiable,
     check_tensors,
     flatten,
     replace_args,
@@ -81,7 +82,11 @@ def grad_and_value(
     >>> tp.func.grad_and_value(lambda x: (x ** 2).sum())(tp.tensor([1., 2.]))
     (tensor([2., 4.]), tensor(5.))
     """
-    name = "grad_and_value"
+    return _differentiate(func, argnums, has_aux, "grad_and_value")
+
+
+def _differentiate(func: Any, argnums: Any, has_aux: bool, name: str) -> Callable[..., Any]:
+    """`grad_and_value`, whose messages begin with `name`."""
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -89,6 +94,7 @@ def grad_and_value(
         with GradientLevel() as level:
             leaves, spec = flatten(tuple(args[i] for i in numbers))
             check_tensors(leaves, "the arguments to differentiate by", name)
+            check_differentiable(leaves, name)
             boxed = [_require_grad(x, level) for x in leaves]
             inputs = replace_args(args, numbers, unflatten(spec, boxed))
             output, aux = split_aux(func(*inputs, **kwargs), has_aux, name)
@@ -100,6 +106,11 @@ def grad_and_value(
                 raise RuntimeError(
                     f"{name}(): the function must return a scalar tensor (0 dims), got "
                     f"{output.ndim} dims of shape {list(output.shape)}; did you mean a sum?"
+                )
+            if output.dtype.is_complex:
+                raise RuntimeError(
+                    f"{name}(): the function must return a real tensor, got dtype {output.dtype}; "
+                    "take .real, .abs() or another real function of it"
                 )
             found = pull_back([output], [core.ones_shaped((), output.dtype)], boxed, False)
             gradients = unbox_tree(unflatten(spec, found), level)
@@ -123,7 +134,7 @@ def grad(
     >>> grad(grad(tp.sin))(tp.tensor(0.5))
     tensor(-0.4794)
     """
-    with_value = grad_and_value(func, argnums, has_aux)
+    with_value = _differentiate(func, argnums, has_aux, "grad")
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -154,6 +165,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     with GradientLevel() as level:
         leaves, spec = flatten(primals)
         check_tensors(leaves, "the primals", "vjp")
+        check_differentiable(leaves, "vjp")
         boxed = [_require_grad(x, level) for x in leaves]
         output, aux = split_aux(func(*unflatten(spec, boxed)), has_aux, "vjp")
         outputs, out_spec = flatten(output)

@@ -1,0 +1,101 @@
+"""What a custom function keeps for its backward: tensors, at their place in the graph, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorplay._core import core
+from tensorplay._core.core import Tensor
+
+_HOOKS_BIT = 1
+
+INPUT, OUTPUT, OTHER = "input", "output", "other"
+
+
+class Reference:
+    """A tensor handed to `save_for_backward`, named by what it is to the function.
+
+    An input or output stands for itself at every transform level; any other tensor is boxed where
+    a level needs it so.
+    """
+
+    __slots__ = ("index", "kind", "value")
+
+    def __init__(self, kind: str, index: int, value: Tensor | None) -> None:
+        self.kind = kind
+        self.index = index
+        self.value = value
+
+
+def refer(tensors: Any, inputs: Any, outputs: Any) -> list[Reference]:
+    """References for tensors (or None), found among inputs and outputs by identity."""
+    places = {id(x): (INPUT, i) for i, x in enumerate(inputs) if isinstance(x, Tensor)}
+    # An input changed in place is an output as well: what is saved is the new value.
+    places.update({id(x): (OUTPUT, i) for i, x in enumerate(outputs) if isinstance(x, Tensor)})
+    return [Reference(*places.get(id(x), (OTHER, 0)), x) for x in tensors]
+
+
+class SavedValue:
+    """One saved tensor: packed by the hooks in force, else checked against in-place changes."""
+
+    __slots__ = ("hooked", "index", "kind", "unpack_hook", "value", "version")
+
+    def __init__(self, reference: Reference, value: Tensor | None) -> None:
+        self.kind = reference.kind
+        self.index = reference.index
+        self.hooked = False
+        self.version = 0
+        if self.kind == OUTPUT and value is not None:
+            value = _without_history(value)  # the output's node keeps it: no cycle
+        self.value: Any = value
+        if value is None:
+            return
+        if core.get_mode(_HOOKS_BIT):
+            self._pack(value)
+        else:
+            self.version = value._version
+
+    def _pack(self, value: Tensor) -> None:
+        pack, unpack = core.mode_data.saved_hooks[-1]
+        self.value = core.call_pack_hook(pack, unpack, value)
+        self.unpack_hook = unpack
+        self.hooked = True
+
+    def set_tangents(self, tangents: dict[int, Tensor]) -> None:
+        """Let a saved output carry the tangents that the output has got since."""
+        if not self.hooked and self.value is not None:
+            core.replace_tangents(self.value, dict(tangents))
+
+    def get(self, node: Any, name: str) -> Tensor | None:
+        """The tensor, at its place in the graph of `node` (None: there is no graph)."""
+        value = self.value
+        if value is None:
+            return None
+        if self.hooked:
+            value = self.unpack_hook(value)
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    "saved_tensors_hooks(): the unpack hook must return a Tensor, got "
+                    f"{type(value).__name__}"
+                )
+        elif value._version != self.version:
+            raise RuntimeError(
+                f"{name}: a tensor saved with save_for_backward() was changed by an in-place "
+                f"operation: {value.dtype} of shape {list(value.shape)} is at version "
+                f"{value._version}, expected version {self.version}; save a .clone(), or change "
+                "it out of place"
+            )
+        if node is None or self.kind == OTHER:
+            return value
+        if self.kind == OUTPUT:
+            return core.at_edge(value, node, self.index) if node.differentiable(self.index) else value
+        edge, number = node.next_functions[self.index]
+        if edge is None or (not self.hooked and core.gradient_edge(value) == (edge, number)):
+            return value
+        return core.at_edge(value, edge, number)
+
+
+def _without_history(x: Tensor) -> Tensor:
+    kept = core.without_history(x)
+    core.replace_tangents(kept, core.tangents_of(x))
+    return kept
