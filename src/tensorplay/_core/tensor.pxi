@@ -60,7 +60,7 @@ cdef class Tensor:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, str name, value):
-        if hasattr(type(self), name):
+        if type(self) is not Tensor or hasattr(Tensor, name):
             PyObject_GenericSetAttr(self, name, <PyObject*>value)
             return
         if self.attributes is None:

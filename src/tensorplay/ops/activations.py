@@ -279,7 +279,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     if input.ndim == 0:
         raise RuntimeError("glu(): does not support 0-dimensional tensors")
-    dim = wrap_dim(dim, input.ndim, "glu")
+    dim = wrap_dim(dim, input, "glu")
     size = input.shape[dim]
     if size % 2:
         raise RuntimeError(f"glu(): the size along dim {dim} must be even, got {size}")

@@ -103,7 +103,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     given = (dims,) if isinstance(dims, int) else tuple(dims)
     if len(moves) != len(given):
         raise RuntimeError(f"roll(): shifts {moves} and dims {given} differ in length")
-    return roll_op(input, moves, tuple(wrap_dim(d, input.ndim, "roll") for d in given))
+    return roll_op(input, moves, tuple(wrap_dim(d, input, "roll") for d in given))
 
 
 @public()
@@ -117,7 +117,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
         raise RuntimeError(f"rot90(): expected two dims, got {list(dims)}")
     if input.ndim < 2:
         raise RuntimeError(f"rot90(): expected at least 2 dims, got {input.ndim}")
-    a, b = (wrap_dim(d, input.ndim, "rot90") for d in dims)
+    a, b = (wrap_dim(d, input, "rot90") for d in dims)
     if a == b:
         raise RuntimeError(f"rot90(): the two dims must differ, got {list(dims)}")
     turns = k % 4
@@ -217,7 +217,7 @@ def repeat_interleave(
         return repeat_index_op(_repeats(input, input.numel()))
     if dim is None:
         input, dim = input.reshape(-1), 0
-    dim = wrap_dim(dim, input.ndim, "repeat_interleave")
+    dim = wrap_dim(dim, input, "repeat_interleave")
     x = input if input.ndim else input.reshape(1)
     size = x.shape[dim]
     if isinstance(repeats, Tensor) and repeats.numel() == 1 and not core.batched_levels(repeats):

@@ -307,8 +307,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
                 f"{list(a.shape)} and {list(b.shape)}, got {dims}"
             )
         dims = (range(a.ndim - dims, a.ndim), range(dims))
-    first = [wrap_dim(int(d), a.ndim, "tensordot") for d in _as_list(dims[0])]
-    second = [wrap_dim(int(d), b.ndim, "tensordot") for d in _as_list(dims[1])]
+    first = [wrap_dim(int(d), a, "tensordot") for d in _as_list(dims[0])]
+    second = [wrap_dim(int(d), b, "tensordot") for d in _as_list(dims[1])]
     if len(first) != len(second) or len({*first}) < len(first) or len({*second}) < len(second):
         raise RuntimeError(
             f"tensordot(): dims must pair dims of a with as many of b, got {first} and {second}"

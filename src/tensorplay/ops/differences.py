@@ -49,7 +49,7 @@ def _integrable(name: str, y: Tensor, x: Any, dim: int) -> int:
             raise RuntimeError(f"{name}(): {label} must not be a bool tensor; convert with .int()")
     if y.ndim == 0:
         raise IndexError(f"{name}(): y has no dims, so there is no dim {dim} to integrate along")
-    return wrap_dim(dim, y.ndim, name)
+    return wrap_dim(dim, y, name)
 
 
 @public(aliases=("trapz",), method=False)
@@ -119,7 +119,7 @@ def diff(
     require_tensor(input, "diff")
     if input.ndim == 0:
         raise RuntimeError("diff(): expected input of at least 1 dim, got a 0-dim tensor")
-    dim = wrap_dim(dim, input.ndim, "diff")
+    dim = wrap_dim(dim, input, "diff")
     if n < 0:
         raise RuntimeError(f"diff(): n must not be negative, got {n}")
     parts = [x for x in (prepend, input, append) if x is not None]
@@ -215,9 +215,9 @@ def gradient(
     require_tensor(input, "gradient")
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient(): edge_order must be 1 or 2, got {edge_order}")
-    dims = wrap_dims(dim, input.ndim, "gradient")
+    dims = wrap_dims(dim, input, "gradient")
     if isinstance(dim, Sequence):  # in the order asked for
-        dims = tuple(wrap_dim(d, input.ndim, "gradient") for d in dim)
+        dims = tuple(wrap_dim(d, input, "gradient") for d in dim)
     for d in dims:
         if input.shape[d] < edge_order + 1:
             raise RuntimeError(

@@ -199,7 +199,7 @@ def choose_along(
     name: str, operator: Any, made: Any, input: Tensor, dim: int, keepdim: bool
 ) -> Any:
     """(values, indices) of a choosing operator along `dim`, checked."""
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     if input.ndim == 0:
         return made(*with_dims(operator, input, 0, False))
     if input.shape[dim] == 0:
@@ -270,7 +270,7 @@ def _reduce_place(name: str, operator: Any, input: Tensor, dim: Any, keepdim: bo
     refuse_complex(name, input)
     ndim = input.ndim
     if dim is not None and ndim:
-        dim = wrap_dim(dim, ndim, name)
+        dim = wrap_dim(dim, input, name)
         if input.shape[dim] == 0:
             refuse_empty(name, input, (dim,))
         return operator(input, dim, keepdim)

@@ -168,7 +168,7 @@ def along_arguments(
 ) -> tuple[Tensor, int, Tensor]:
     """Input and index with at least one dim, and the wrapped dim, checked against each other."""
     index = check_index(index, name)
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     x, index = _with_dims(input), _with_dims(index)
     if index.numel() == 0:
         return x, dim, index

@@ -50,7 +50,7 @@ def vector_index(
         IndexError: if the index has more than one dim, or an entry is out of range.
         RuntimeError: if it is not of dtype int64 or int32.
     """
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     index = check_index(index, name)
     if index.ndim > 1:
         raise IndexError(
@@ -254,7 +254,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             "take_along_dim(): input and indices must have as many dims, got shapes "
             f"{list(input.shape)} and {list(indices.shape)}"
         )
-    dim = wrap_dim(dim, input.ndim, "take_along_dim")
+    dim = wrap_dim(dim, input, "take_along_dim")
     if not input.ndim:
         return take_along_dim(input.reshape(1), indices.reshape(1), 0).reshape(())
     x_shape, i_shape = list(input.shape), list(indices.shape)

@@ -249,6 +249,9 @@ def to_dlpack(tensor: Tensor) -> Any:
 # --- copies and pickles ---------------------------------------------------------------------------
 
 
+install_method("__dict__", property(core.attributes_of, doc="Attributes that users set."))
+
+
 def _remade(kind: type, array: np.ndarray, requires_grad: bool, state: dict[str, Any]) -> Tensor:
     made = Tensor.__new__(kind)
     core.set_data(made, core.from_array(array))

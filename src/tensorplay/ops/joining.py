@@ -170,7 +170,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         raise RuntimeError(
             f"cat(): tensor {shapes.index(())} has no dims and cannot be concatenated; use stack()"
         )
-    dim = wrap_dim(dim, len(first), "cat")
+    dim = wrap_dim(dim, found[0], "cat")
     for i, shape in enumerate(shapes):
         if len(shape) != len(first):
             raise RuntimeError(
@@ -207,7 +207,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"stack(): tensors must have the same shape, got {list(first)} and "
                 f"{list(x.shape)} (tensor {i})"
             )
-    return stack_op(found, wrap_dim(dim, len(first) + 1, "stack"))
+    return stack_op(found, wrap_dim(dim, found[0], "stack", added=1))
 
 
 def _at_least(x: Tensor, ndim: int) -> Tensor:
@@ -383,7 +383,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         return split_with_sizes(tensor, split_size_or_sections, dim)
     size = int(split_size_or_sections)
     _needs_dims(tensor, 1, "split")
-    dim = wrap_dim(dim, tensor.ndim, "split")
+    dim = wrap_dim(dim, tensor, "split")
     total = tensor.shape[dim]
     if size < 0:
         raise RuntimeError(f"split(): split_size must not be negative, got {size}")
@@ -414,7 +414,7 @@ def split_with_sizes(
         RuntimeError: if a size is negative, or they do not add up to the size of the dim.
     """
     _needs_dims(tensor, 1, "split_with_sizes")
-    dim = wrap_dim(dim, tensor.ndim, "split_with_sizes")
+    dim = wrap_dim(dim, tensor, "split_with_sizes")
     sizes = tuple(int(s) for s in split_sizes)
     total = tensor.shape[dim]
     if sum(sizes) != total or min(sizes, default=0) < 0:
@@ -435,7 +435,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     _needs_dims(input, 1, "chunk")
     if chunks < 1:
         raise RuntimeError(f"chunk(): chunks must be greater than 0, got {chunks}")
-    total = input.shape[wrap_dim(dim, input.ndim, "chunk")]
+    total = input.shape[wrap_dim(dim, input, "chunk")]
     size = -(-total // chunks)
     if size == 0:  # nothing to divide, but the number of parts is known
         return split_with_sizes(input, (0,) * chunks, dim)
@@ -454,7 +454,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
     _needs_dims(input, 1, "tensor_split")
-    dim = wrap_dim(dim, input.ndim, "tensor_split")
+    dim = wrap_dim(dim, input, "tensor_split")
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     total = input.shape[dim]
@@ -506,7 +506,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """
     if input.ndim == 0:
         raise IndexError("unbind(): a 0-dim tensor has no dim to unbind")
-    return unbind_op(input, wrap_dim(dim, input.ndim, "unbind"))
+    return unbind_op(input, wrap_dim(dim, input, "unbind"))
 
 
 def join_columns(columns: Sequence[Tensor]) -> Tensor:

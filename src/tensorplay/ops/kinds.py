@@ -447,32 +447,44 @@ def zeros_like(x: Any) -> Any:
     return core.zeros_of(x)
 
 
-def wrap_dim(dim: int, ndim: int, name: str) -> int:
-    """A dim as a non-negative int.
+def wrap_dim(dim: int, of: Any, name: str, *, added: int = 0) -> int:
+    """A dim of `of` (a tensor, or a number of dims) as a non-negative int.
+
+    added: how many dims the result has more than the tensor.
 
     Raises:
-        IndexError: if it is out of range for `ndim` dims (a 0-dim tensor accepts 0 and -1).
+        IndexError: if it is out of range (a 0-dim tensor accepts 0 and -1).
     """
-    limit = max(ndim, 1)
+    limit = max((of if isinstance(of, int) else of.ndim) + added, 1)
     if not -limit <= dim < limit:
+        which = "" if isinstance(of, int) else f" for a tensor of shape {list(of.shape)}"
         raise IndexError(
-            f"{name}(): dim {dim} is out of range (expected to be in [{-limit}, {limit - 1}])"
+            f"{name}(): dim {dim} is out of range{which}; expected it to be in "
+            f"[{-limit}, {limit - 1}]"
         )
     return dim % limit
 
 
-def wrap_dims(dims: Any, ndim: int, name: str, *, empty_is_all: bool = True) -> tuple[int, ...]:
+def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tuple[int, ...]:
     """Dims as a sorted tuple of non-negative ints; None (and an empty list) means all.
 
     Raises:
         IndexError: if one is out of range.
         RuntimeError: if one appears twice.
+        TypeError: if they are not ints.
     """
+    ndim = of if isinstance(of, int) else of.ndim
     if dims is None:
         return tuple(range(ndim))
     if isinstance(dims, int):
-        return (wrap_dim(dims, ndim, name),) if ndim else ()
-    found = sorted(wrap_dim(int(d), ndim, name) for d in dims)
+        dim = wrap_dim(dims, of, name)
+        return (dim,) if ndim else ()
+    if not hasattr(dims, "__iter__"):
+        raise TypeError(
+            f"{name}(): argument 'dim' must be an int or a tuple of ints, got "
+            f"{type(dims).__name__}"
+        )
+    found = sorted(wrap_dim(int(d), of, name) for d in dims)
     if len(set(found)) != len(found):
         raise RuntimeError(f"{name}(): a dim appears more than once in dim={tuple(dims)}")
     if not found and empty_is_all:

@@ -381,7 +381,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
         RuntimeError: if A, so arranged, is not square as a matrix.
     """
     if dims is not None:
-        moved = tuple(wrap_dim(int(d), A.ndim, "linalg.tensorsolve") for d in dims)
+        moved = tuple(wrap_dim(int(d), A, "linalg.tensorsolve") for d in dims)
         A = A.movedim(moved, tuple(range(A.ndim - len(moved), A.ndim)))
     shape = tuple(A.shape[B.ndim :])
     size = math.prod(shape)

@@ -174,7 +174,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(
             f"renorm(): expected a tensor of at least 2 dims, got shape {list(input.shape)}"
         )
-    dim = wrap_dim(dim, input.ndim, "renorm")
+    dim = wrap_dim(dim, input, "renorm")
     others = tuple(d for d in range(input.ndim) if d != dim)
     size = vector_norm(input, p, others, True, name="renorm")
     too_long = size > maxnorm

@@ -164,8 +164,8 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
     """
     if not self.requires_grad:
         raise RuntimeError(
-            "register_hook(): this tensor does not require grad, so it has no gradient to call a "
-            "hook with"
+            "register_hook(): this tensor has requires_grad=False, so there is no gradient to call "
+            "a hook with"
         )
     node = self.grad_fn
     hooks = core.leaf_hooks(self, False) if node is None else node.hooks_of(self.output_number)
@@ -183,7 +183,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     """
     if not self.requires_grad:
         raise RuntimeError(
-            "register_post_accumulate_grad_hook(): this tensor does not require grad"
+            "register_post_accumulate_grad_hook(): this tensor has requires_grad=False"
         )
     if self.grad_fn is not None:
         raise RuntimeError(

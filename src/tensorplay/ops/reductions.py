@@ -62,13 +62,13 @@ def reduced_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
     if type(dim) is int:
         if -ndim <= dim < ndim:
             return ONE[dim % ndim]
-        wrap_dim(dim, ndim, name)  # raises, unless there are no dims
+        wrap_dim(dim, input, name)  # raises, unless there are no dims
         return ()
     if type(dim) is tuple:
         found = _wrapped(dim, ndim, name)
         if found is not None:
             return found
-    return wrap_dims(dim, ndim, name)
+    return wrap_dims(dim, input, name)
 
 
 def restore(y: Any, shape: Any, dims: tuple[int, ...], keepdim: bool) -> Any:

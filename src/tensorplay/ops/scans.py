@@ -251,7 +251,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 
 def _running(name: str, operator: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     require_tensor(input, name)
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     if dtype is not None:
         input = convert(input, dtypes.as_dtype(dtype))
     if input.ndim == 0:
@@ -321,7 +321,7 @@ def cummin(input: Tensor, dim: int) -> Any:
 def _running_place(name: str, operator: Any, input: Tensor, dim: int) -> Any:
     require_tensor(input, name)
     refuse_complex(name, input)
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     return operator(input, dim) if input.ndim else with_dims(operator, input, 0)
 
 
@@ -401,5 +401,5 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     tensor([1000.0000, 1000.6932])
     """
     require_tensor(input, "logcumsumexp")
-    dim = wrap_dim(dim, input.ndim, "logcumsumexp")
+    dim = wrap_dim(dim, input, "logcumsumexp")
     return logcumsumexp_op(input, dim) if input.ndim else with_dims(logcumsumexp_op, input, 0)

@@ -77,7 +77,7 @@ def unique(
     >>> tp.unique(tp.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
-    dim = None if dim is None else wrap_dim(dim, input.ndim, "unique")
+    dim = None if dim is None else wrap_dim(dim, input, "unique")
     return _chosen(unique_op(input, dim, False), return_inverse, return_counts)
 
 
@@ -97,7 +97,7 @@ def unique_consecutive(
     >>> tp.unique_consecutive(tp.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    dim = None if dim is None else wrap_dim(dim, input.ndim, "unique_consecutive")
+    dim = None if dim is None else wrap_dim(dim, input, "unique_consecutive")
     return _chosen(unique_op(input, dim, True), return_inverse, return_counts)
 
 

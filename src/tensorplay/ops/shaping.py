@@ -31,7 +31,8 @@ def sizes_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
     try:
         return tuple(s.__index__() if not isinstance(s, Tensor) else int(s.item()) for s in args)
     except AttributeError:
-        raise TypeError(f"{name}(): sizes must be ints, got {args}") from None
+        kinds = sorted({type(s).__name__ for s in args if not hasattr(s, "__index__")})
+        raise TypeError(f"{name}(): sizes must be ints, got {args} with {kinds}") from None
 
 
 # --- reshape --------------------------------------------------------------------------------------
@@ -52,12 +53,13 @@ def _batch_view(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return reshape_to(x, (x.shape[0], *params[0])), 0
 
 
-def infer_shape(shape: tuple[int, ...], numel: int, name: str) -> tuple[int, ...]:
-    """`shape` with its -1 resolved.
+def infer_shape(shape: tuple[int, ...], of: Sequence[int], name: str) -> tuple[int, ...]:
+    """`shape` with its -1 resolved, for a tensor of shape `of`.
 
     Raises:
         RuntimeError: if it does not hold `numel` elements, or has several -1.
     """
+    numel = math.prod(of)
     unknown = [i for i, s in enumerate(shape) if s == -1]
     if len(unknown) > 1:
         raise RuntimeError(f"{name}(): only one dimension of {list(shape)} can be inferred (-1)")
@@ -68,16 +70,16 @@ def infer_shape(shape: tuple[int, ...], numel: int, name: str) -> tuple[int, ...
         if known == 0:
             raise RuntimeError(
                 f"{name}(): cannot infer the -1 in {list(shape)}: it is ambiguous for a tensor of "
-                f"{numel} elements"
+                f"shape {list(of)}"
             )
         if numel % known:
             raise RuntimeError(
-                f"{name}(): shape {list(shape)} is invalid for a tensor of {numel} elements"
+                f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, which has {numel} elements"
             )
         return tuple(numel // known if s == -1 else s for s in shape)
     if known != numel:
         raise RuntimeError(
-            f"{name}(): shape {list(shape)} is invalid for a tensor of {numel} elements"
+            f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, which has {numel} elements"
         )
     return shape
 
@@ -109,7 +111,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
             [3, 4, 5]])
     """
     sizes = sizes_of(shape, "reshape")
-    return reshape_to(input, infer_shape(sizes, input.numel(), "reshape"))
+    return reshape_to(input, infer_shape(sizes, input.shape, "reshape"))
 
 
 @method()
@@ -121,7 +123,7 @@ def view(self: Tensor, *shape: Any) -> Tensor:
     """
     if len(shape) == 1 and not isinstance(shape[0], (int, Sequence, Tensor)):
         return core.registry["view_dtype"](self, shape[0])
-    sizes = infer_shape(sizes_of(shape, "view"), self.numel(), "view")
+    sizes = infer_shape(sizes_of(shape, "view"), self.shape, "view")
     if not can_view(self, sizes):
         raise RuntimeError(
             f"view(): shape {list(sizes)} is not compatible with the strides of this tensor of "
@@ -164,7 +166,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     ndim = input.ndim
     if ndim == 0:
         return input.reshape(1)
-    first, last = wrap_dim(start_dim, ndim, "flatten"), wrap_dim(end_dim, ndim, "flatten")
+    first, last = wrap_dim(start_dim, input, "flatten"), wrap_dim(end_dim, input, "flatten")
     if first > last:
         raise RuntimeError(
             f"flatten(): start_dim {start_dim} comes after end_dim {end_dim} for {ndim} dims"
@@ -180,9 +182,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @public()
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """`input` with dim `dim` split into `sizes` (one may be -1)."""
-    dim = wrap_dim(dim, input.ndim, "unflatten")
+    dim = wrap_dim(dim, input, "unflatten")
     shape = tuple(input.shape)
-    inner = infer_shape(tuple(sizes), shape[dim], "unflatten")
+    inner = infer_shape(tuple(sizes), (shape[dim],), "unflatten")
     return reshape_to(input, shape[:dim] + inner + shape[dim + 1 :])
 
 
@@ -218,10 +220,10 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     Raises:
         RuntimeError: unless `dims` names every dim once.
     """
-    order = tuple(wrap_dim(d, input.ndim, "permute") for d in sizes_of(dims, "permute"))
+    order = tuple(wrap_dim(d, input, "permute") for d in sizes_of(dims, "permute"))
     if sorted(order) != list(range(input.ndim)):
         raise RuntimeError(
-            f"permute(): dims {order} must name each of the {input.ndim} dims of the input once"
+            f"permute(): dims {order} must name each dim of a tensor of shape {list(input.shape)} once"
         )
     return permute_op(input, order)
 
@@ -230,7 +232,7 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`input` with two dims exchanged (a view)."""
     ndim = input.ndim
-    a, b = wrap_dim(dim0, ndim, "transpose"), wrap_dim(dim1, ndim, "transpose")
+    a, b = wrap_dim(dim0, input, "transpose"), wrap_dim(dim1, input, "transpose")
     order = list(range(ndim))
     if ndim:
         order[a], order[b] = b, a
@@ -259,8 +261,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         raise RuntimeError(
             f"movedim(): source {sources} and destination {targets} differ in length"
         )
-    sources = tuple(wrap_dim(d, ndim, "movedim") for d in sources)
-    targets = tuple(wrap_dim(d, ndim, "movedim") for d in targets)
+    sources = tuple(wrap_dim(d, input, "movedim") for d in sources)
+    targets = tuple(wrap_dim(d, input, "movedim") for d in targets)
     if len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
         raise RuntimeError("movedim(): a dim appears more than once in source or destination")
     order = [d for d in range(ndim) if d not in sources]
@@ -302,14 +304,14 @@ squeeze_op = linear(
 @public(inplace=False)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """`input` with a dim of size one inserted at `dim` (a view)."""
-    return unsqueeze_op(input, wrap_dim(dim, input.ndim + 1, "unsqueeze"))
+    return unsqueeze_op(input, wrap_dim(dim, input, "unsqueeze", added=1))
 
 
 @public()
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """`input` without its dims of size one, or without those of `dim` that have size one."""
     shape = input.shape
-    dims = wrap_dims(dim, input.ndim, "squeeze", empty_is_all=False)
+    dims = wrap_dims(dim, input, "squeeze", empty_is_all=False)
     return squeeze_op(input, tuple(d for d in dims if shape[d] == 1))
 
 

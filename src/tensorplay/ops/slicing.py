@@ -86,7 +86,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     """
     if input.ndim == 0:
         raise IndexError("select(): a 0-dim tensor has no dim to select from; use .item()")
-    dim = wrap_dim(dim, input.ndim, "select")
+    dim = wrap_dim(dim, input, "select")
     index = operator.index(index)
     size = input.shape[dim]
     if not -size <= index < size:
@@ -101,7 +101,7 @@ def narrow_range(input: Tensor, dim: int, start: Any, length: int, name: str) ->
     """The non-negative dim and start of a `narrow`, checked."""
     if input.ndim == 0:
         raise RuntimeError(f"{name}(): a 0-dim tensor has no dim to narrow")
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     size, start = input.shape[dim], int(start)
     if length < 0:
         raise RuntimeError(f"{name}(): length must not be negative, got {length}")
@@ -176,7 +176,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """
     part = select(input, dim, index)
     _check_source("select_scatter", src, tuple(part.shape))
-    dim = wrap_dim(dim, input.ndim, "select_scatter")
+    dim = wrap_dim(dim, input, "select_scatter")
     return replace(input, src.to(input.dtype), (FULL,) * dim + (operator.index(index), ...))
 
 
@@ -200,7 +200,7 @@ def slice_scatter(
     """
     if step < 1:
         raise RuntimeError(f"slice_scatter(): step must be positive, got {step}")
-    dim = wrap_dim(dim, input.ndim, "slice_scatter")
+    dim = wrap_dim(dim, input, "slice_scatter")
     index = (FULL,) * dim + (slice(start, end, step), ...)
     shape = list(input.shape)
     shape[dim] = len(range(*slice(start, end, step).indices(shape[dim])))

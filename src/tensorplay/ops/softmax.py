@@ -138,7 +138,7 @@ def _normalised(op: Any, name: str, input: Tensor, dim: int, dtype: Any) -> Tens
             f"{name}(): expected a floating point input, got dtype {input.dtype}; convert it, "
             "e.g. with .float(), or give dtype="
         )
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     if input.ndim == 0:
         return op(input.reshape(1), 0).reshape(())
     return op(input, dim)

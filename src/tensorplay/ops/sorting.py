@@ -103,7 +103,7 @@ def sort(
     (tensor([1., 2., 3.]), tensor([1, 2, 0]))
     """
     _refuse_complex(input, "sort")
-    dim = wrap_dim(dim, input.ndim, "sort")
+    dim = wrap_dim(dim, input, "sort")
     x = _at_least_1d(input)
     order = argsort_op(x, dim, bool(descending))
     values = sort_op(x, order, dim)
@@ -121,7 +121,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
         RuntimeError: for complex numbers.
     """
     _refuse_complex(input, "argsort")
-    dim = wrap_dim(dim, input.ndim, "argsort")
+    dim = wrap_dim(dim, input, "argsort")
     order = argsort_op(_at_least_1d(input), dim, bool(descending))
     return order if input.ndim else order.reshape(())
 
@@ -149,7 +149,7 @@ def topk(
     tensor([3., 2.])
     """
     _refuse_complex(input, "topk")
-    dim, k = wrap_dim(dim, input.ndim, "topk"), int(k)
+    dim, k = wrap_dim(dim, input, "topk"), int(k)
     x = _at_least_1d(input)
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError(
@@ -176,7 +176,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> res
     tensor(2.)
     """
     _refuse_complex(input, "kthvalue")
-    dim, k = wrap_dim(dim, input.ndim, "kthvalue"), int(k)
+    dim, k = wrap_dim(dim, input, "kthvalue"), int(k)
     x = _at_least_1d(input)
     if not 1 <= k <= x.shape[dim]:
         raise RuntimeError(

@@ -297,7 +297,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     Raises:
         RuntimeError: if a window is larger than the dim, or the step is not positive.
     """
-    dim = wrap_dim(dimension, self.ndim, "unfold")
+    dim = wrap_dim(dimension, self, "unfold")
     x = self if self.ndim else self.reshape(1)
     if not 0 <= size <= x.shape[dim]:
         raise RuntimeError(
