@@ -214,8 +214,10 @@ def _interpolate(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
     below = ordered.gather(-1, low.long())
     if interpolation == "lower":
         return below
-    step = ordered.gather(-1, high.long()) - below
-    step = where(low == high, 0.0, step)  # and not inf - inf
+    above = ordered.gather(-1, high.long())
+    # No step from an element to itself, nor from an infinity to the same (not inf - inf).
+    still = (low == high) | ((above == below) & above.isinf())
+    step = where(still, 0.0, above - below)
     return below + step * (0.5 if interpolation == "midpoint" else ranks - low)
 
 
