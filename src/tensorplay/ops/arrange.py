@@ -53,7 +53,8 @@ def flip(input: Tensor, dims: Any, *more: Any) -> Tensor:
     tensor([[2, 1],
             [4, 3]])
     """
-    return flip_op(input, wrap_dims(sizes_of((dims, *more), "flip"), input.ndim, "flip", empty_is_all=False))
+    order = sizes_of((dims, *more), "flip")
+    return flip_op(input, wrap_dims(order, input.ndim, "flip", empty_is_all=False))
 
 
 @public()
