@@ -180,14 +180,17 @@ register(
         "quantile:nan",
         lambda make: [
             sample(make.fixed([[1.0, np.nan, 3.0, 2.0], [4.0, 1.0, 2.0, 3.0]]), 0.4, 1),
-            sample(make.fixed([1.0, np.inf, np.inf, np.inf]), 0.75),
+            sample(make.fixed([1.0, np.nan]), 0.4),
         ],
         nonsmooth=True,
-        reference=lambda x, q, dim=None: np.array([np.nan, 2.2]) if x.ndim == 2 else np.inf,
-        skip={"parity_value": "PyTorch gives NaN between two infinities",
-              "parity_grad": "PyTorch gives NaN between two infinities",
-              "parity_gradgrad": "PyTorch gives NaN between two infinities",
-              "parity_jvp": "PyTorch gives NaN between two infinities"},
+        reference=_quantile(np.quantile),
+    ),
+    Op(
+        "quantile:infinite",
+        lambda make: [sample(make.fixed([1.0, np.inf, np.inf, np.inf]), 0.75)],
+        torch=None,  # NaN between two infinities
+        nonsmooth=True,
+        reference=lambda x, q: np.inf,
     ),
     Op(
         "nanquantile:nan",
