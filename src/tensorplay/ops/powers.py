@@ -82,8 +82,8 @@ def _integer_power(x: np.ndarray, y: np.ndarray) -> Any:
         return np.power(x, y)
     if y.ndim == 0:
         raise RuntimeError(
-            f"pow(): integers to negative integer powers are not allowed, got exponent {y}; "
-            "convert the base with .float()"
+            f"pow(): integers to negative integer powers are not allowed, got exponent {y} "
+            f"for dtype {x.dtype}; convert the base with .float()"
         )
     # Only 1 and -1 have integer results for negative exponents, the rest are rounded to 0.
     base = np.where((y < 0) & (np.abs(x) != 1), 0, x)

@@ -172,6 +172,9 @@ def _matmul(input: Tensor, other: Tensor) -> Tensor:
     return core.registry["matmul"](input, other)
 
 
+_PRODUCT_NAMES = ("DotBackward0", "MvBackward0", "MmBackward0", "BmmBackward0")
+matmul.naming = lambda node: _PRODUCT_NAMES[min(len(node.output_meta()[0]), 3)]
+
 publish(matmul, "matmul")
 core.set_operator("matmul", matmul)
 

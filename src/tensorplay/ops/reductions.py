@@ -128,6 +128,15 @@ mean_op = linear(
 )
 
 
+def _kept(dim: Any, keepdim: bool) -> bool | None:
+    """The parameter keepdim; None says that no dim was named, which graph nodes print."""
+    return None if dim is None and not keepdim else keepdim
+
+
+sum_op.naming = lambda node: f"SumBackward{int(node.parameters[1] is not None)}"
+mean_op.naming = lambda node: f"MeanBackward{int(node.parameters[1] is not None)}"
+
+
 @public(out=True)
 def sum(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
@@ -146,7 +155,7 @@ def sum(
     """
     if dtype is not None:
         input = convert(input, dtypes.as_dtype(dtype))
-    return sum_op(input, reduced_dims(dim, input, "sum"), keepdim)
+    return sum_op(input, reduced_dims(dim, input, "sum"), _kept(dim, keepdim))
 
 
 @public(out=True)
@@ -173,7 +182,7 @@ def mean(
             f"mean(): expected a floating point or complex tensor, got dtype {input.dtype}; "
             "give dtype=, e.g. dtype=tensorplay.float32"
         )
-    return mean_op(input, dims, keepdim)
+    return mean_op(input, dims, _kept(dim, keepdim))
 
 
 @public(out=True)

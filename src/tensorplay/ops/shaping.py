@@ -213,6 +213,14 @@ permute_op = linear(
 )
 
 
+# `transpose` and `permute` are one operator, but graph nodes print them apart.
+permute_op.naming = lambda node: (
+    "TransposeBackward0"
+    if sum(place != dim for place, dim in enumerate(node.parameters[0])) == 2
+    else "PermuteBackward0"
+)
+
+
 @public()
 def permute(input: Tensor, *dims: Any) -> Tensor:
     """`input` with its dims in another order (a view).
