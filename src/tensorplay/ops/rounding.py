@@ -138,8 +138,8 @@ def _nextafter(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 nextafter = elementwise(
-    "nextafter", typed("nextafter", _nextafter, "f", widen=False), None, None,
-    doc="The next floating-point number after `input` towards `other`.",
+    "nextafter", typed("nextafter", _nextafter, "f", widen=False), 1, 0,
+    doc="The next number of the dtype after `input` towards `other`; its derivative is 1.",
 )  # fmt: skip
 
 for _primitive in (abs, sign, sgn, floor, ceil, trunc, frac, copysign, nextafter):
