@@ -1,0 +1,214 @@
+"""Standardising over dims, fused: what layer, batch, group and instance norm are made of.
+
+    y = h * w + b,   h = (x - mean(x)) * r,   r = 1 / sqrt(var(x) + eps)
+
+with mean and variance over `dims`; w and b (or None) have as many dims as x and broadcast to it.
+The Jacobian of h by x is J(v) = r * (v - mean(v) - h * mean(v * h)), which is symmetric. Three
+primitives are closed under differentiation, but for the one rule that is written out:
+
+    standardize(x, w, b) = y        standardize_input(v, x, w) = J(v * w)
+    standardize_weight(v, x) = v * h, summed down to a shape
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay.ops.kernels import typed
+from tensorplay.ops.kinds import batch_size, front, materialize, primitive
+from tensorplay.ops.structure import sum_to
+
+_mean = core.ReduceKernel("mean", np.mean)
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+def _mean_over(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
+    """The mean with the dims kept; over one run of neighbouring dims after the other."""
+    runs: list[list[int]] = []
+    for d in dims:
+        if runs and runs[-1][-1] == d - 1:
+            runs[-1].append(d)
+        else:
+            runs.append([d])
+    for run in reversed(runs):
+        x = np.asarray(_mean(x, tuple(run), True))
+    return x
+
+
+def _centred(x: np.ndarray, dims: tuple[int, ...], eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """(x - mean, r)."""
+    centred = x - _mean_over(x, dims)
+    return centred, 1 / np.sqrt(_mean_over(np.square(centred), dims) + x.dtype.type(eps))
+
+
+def _standardize_kernel(
+    x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, dims: Any, eps: float
+) -> np.ndarray:
+    centred, r = _centred(x, dims, eps)
+    if w is not None and w.size <= r.size and all(w.shape[d] == 1 for d in dims):
+        centred *= r * w
+    else:
+        centred *= r
+        if w is not None:
+            centred *= w
+    if b is not None:
+        centred += b
+    return centred
+
+
+def _input_kernel(
+    v: np.ndarray, x: np.ndarray, w: np.ndarray | None, dims: Any, eps: float
+) -> np.ndarray:
+    h, r = _centred(x, dims, eps)
+    h *= r
+    scaled = v if w is None else v * w
+    term = scaled * h
+    h *= _mean_over(term, dims)
+    np.subtract(scaled, h, out=term)
+    term -= _mean_over(scaled, dims)
+    term *= r
+    return term
+
+
+def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: Any) -> np.ndarray:
+    h, r = _centred(x, dims, eps)
+    h *= r
+    h *= v
+    return core.sum_to_kernel(h, shape)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _statistics(x: Any, dims: Any, eps: float) -> tuple[Any, Any]:
+    """(h, r) in tensor operations."""
+    centred = x - x.mean(dims, keepdim=True)
+    r = ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
+    return centred * r, r
+
+
+def _product(x: Any, w: Any) -> Any:
+    return x if w is None else x * w
+
+
+def _standardize_vjp(
+    g: Any, x: Any, w: Any, dims: Any, eps: float, w_shape: Any, b_shape: Any, wanted: Any
+) -> Any:
+    return (
+        standardize_input(g, x, w, dims, eps) if wanted[0] else None,
+        standardize_weight(g, x, dims, eps, tuple(w_shape)) if wanted[1] else None,
+        sum_to(g, tuple(b_shape)) if wanted[2] else None,
+    )
+
+
+def _input_by_x_vjp(g: Any, v: Any, x: Any, w: Any, dims: Any, eps: float) -> Any:
+    """The cotangent of x under <g, J(v w)>: both g and v w enter symmetrically."""
+    h, r = _statistics(x, dims, eps)
+    a, s = g, _product(v, w)
+
+    def mean(z: Any) -> Any:
+        return z.mean(dims, keepdim=True)
+
+    a_along, s_along = mean(a * h), mean(s * h)
+    both = a * s_along + s * a_along
+    spread = mean(a * s) - mean(a) * mean(s) - a_along * s_along
+    return -r * r * (both - mean(both) - h * mean(both * h) + h * spread)
+
+
+def _input_by_x_jvp(t: Any, v: Any, x: Any, w: Any, dims: Any, eps: float) -> Any:
+    # The third derivative of the same form is symmetric: the transpose is the form itself.
+    return _input_by_x_vjp(t, v, x, w, dims, eps)
+
+
+def _input_vjp(
+    g: Any, v: Any, x: Any, w: Any, dims: Any, eps: float, w_shape: Any, wanted: Any
+) -> Any:
+    by_scaled = standardize_input(g, x, None, dims, eps) if wanted[0] or wanted[2] else None
+    return (
+        _product(by_scaled, w) if wanted[0] else None,
+        _input_by_x_vjp(g, v, x, w, dims, eps) if wanted[1] else None,
+        sum_to(by_scaled * v, tuple(w_shape)) if wanted[2] else None,
+    )
+
+
+# --- batching -------------------------------------------------------------------------------------
+
+
+def _batch(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    """The batch in front of every input; an input the same for all samples broadcasts."""
+    size = batch_size(values, bdims)
+    full = p is not standardize  # all inputs of x's shape must have the batch
+    moved = []
+    for name, value, bdim in zip(p.arg_names, values, bdims, strict=True):
+        if value is None:
+            moved.append(None)
+        elif bdim is None and name in ("w", "b"):
+            moved.append(value.unsqueeze(0))
+        elif bdim is None and (full or name == "x"):
+            moved.append(materialize(value, None, size))
+        else:
+            moved.append(front(value, bdim))
+    dims, eps, *shape = params
+    shifted = tuple(d + 1 for d in dims)
+    return p.apply(moved, shifted, eps, *((size, *s) for s in shape)), 0
+
+
+# --- primitives -----------------------------------------------------------------------------------
+
+standardize = primitive(
+    "standardize",
+    typed("standardize", _standardize_kernel, "f"),
+    inputs=("x", "w", "b"),
+    params=("dims", "eps"),
+    vjp=_standardize_vjp,
+    jvp=(
+        lambda t, x, w, dims, eps: _product(standardize_input(t, x, None, dims, eps), w),
+        lambda t, x, dims, eps: standardize(x, t, None, dims, eps),
+        lambda t, x: t.expand(x.shape),
+    ),
+    batch=_batch,
+    node_name="NativeLayerNormBackward0",
+)
+standardize_input = primitive(
+    "standardize_input",
+    typed("standardize", _input_kernel, "f"),
+    inputs=("v", "x", "w"),
+    params=("dims", "eps"),
+    vjp=_input_vjp,
+    jvp=(
+        lambda t, x, w, dims, eps: standardize_input(t, x, w, dims, eps),
+        _input_by_x_jvp,
+        lambda t, v, x, dims, eps: standardize_input(v, x, t, dims, eps),
+    ),
+    batch=_batch,
+    node_name="NativeLayerNormBackwardBackward0",
+)
+standardize_weight = primitive(
+    "standardize_weight",
+    typed("standardize", _weight_kernel, "f"),
+    inputs=("v", "x"),
+    params=("dims", "eps", "shape"),
+    vjp=(
+        lambda g, x, dims, eps: standardize(x, g, None, dims, eps),
+        lambda g, v, x, dims, eps: standardize_input(v, x, g, dims, eps),
+    ),
+    jvp=(
+        lambda t, x, dims, eps, shape: standardize_weight(t, x, dims, eps, shape),
+        lambda t, v, x, dims, eps, shape: sum_to(
+            v * standardize_input(t, x, None, dims, eps), shape
+        ),
+    ),
+    batch=_batch,
+    node_name="NativeLayerNormBackwardBackward0",
+)
+
+
+def count(x: Any, dims: Any) -> int:
+    """How many elements each mean is over."""
+    return math.prod(x.shape[d] for d in dims)
