@@ -118,10 +118,12 @@ def _binomial_kernel(count: np.ndarray, prob: np.ndarray, u: np.ndarray) -> np.n
     total, p = np.broadcast_arrays(count.astype(np.float64), prob.astype(np.float64))
     inside = (p > 0) & (p < 1) & (total > 0)
     safe_total, safe_p = np.where(inside, total, 1.0), np.where(inside, p, 0.5)
-    found = np.ceil(special.bdtrik(u, safe_total, safe_p))
+    found = np.clip(np.ceil(special.bdtrik(u, safe_total, safe_p)), 0, safe_total)
     below = np.maximum(found - 1, 0)
-    found = np.where(special.bdtr(below, safe_total, safe_p) >= u, below, found)
-    found = np.where(inside, np.clip(found, 0, safe_total), np.where(p >= 1, total, 0.0))
+    # The distribution function at `below`: scipy.special.bdtr wants integers.
+    reached = special.betainc(safe_total - below, below + 1, 1 - safe_p) >= u
+    found = np.where(reached, below, found)
+    found = np.where(inside, found, np.where(p >= 1, total, 0.0))
     return found.astype(count.dtype)
 
 
