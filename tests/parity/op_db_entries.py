@@ -114,8 +114,7 @@ def retargeted(function: types.FunctionType) -> Callable[..., Any]:
 
 
 def seeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Our `wrapper_set_seed`."""
-    tp.manual_seed(42)
+    """Our `wrapper_set_seed`: random operators are seeded from outside, as PyTorch's are."""
     return function(*args, **kwargs)
 
 
