@@ -16,6 +16,7 @@ from math import pi as pi
 
 from tensorplay import autograd as autograd
 from tensorplay import func as func
+from tensorplay import linalg as linalg
 from tensorplay import nn as nn
 from tensorplay import ops as ops
 from tensorplay import special as special
@@ -136,6 +137,7 @@ from tensorplay.ops.complexes import real as real
 from tensorplay.ops.complexes import resolve_conj as resolve_conj
 from tensorplay.ops.complexes import view_as_complex as view_as_complex
 from tensorplay.ops.complexes import view_as_real as view_as_real
+from tensorplay.ops.contractions import chain_matmul as chain_matmul
 from tensorplay.ops.contractions import einsum as einsum
 from tensorplay.ops.contractions import kron as kron
 from tensorplay.ops.contractions import tensordot as tensordot
@@ -228,10 +230,19 @@ from tensorplay.ops.joining import tensor_split as tensor_split
 from tensorplay.ops.joining import unbind as unbind
 from tensorplay.ops.joining import vsplit as vsplit
 from tensorplay.ops.joining import vstack as vstack
+from tensorplay.ops.linalg_cholesky import cholesky_inverse as cholesky_inverse
+from tensorplay.ops.linalg_cholesky import cholesky_older as cholesky
+from tensorplay.ops.linalg_cholesky import cholesky_solve as cholesky_solve
 from tensorplay.ops.linalg_det import det as det
-from tensorplay.ops.linalg_det import log as log
 from tensorplay.ops.linalg_det import logdet as logdet
 from tensorplay.ops.linalg_det import slogdet as slogdet
+from tensorplay.ops.linalg_lu import lu_older as lu
+from tensorplay.ops.linalg_lu import lu_solve_older as lu_solve
+from tensorplay.ops.linalg_lu import lu_unpack as lu_unpack
+from tensorplay.ops.linalg_qr import geqrf as geqrf
+from tensorplay.ops.linalg_qr import householder_product as orgqr
+from tensorplay.ops.linalg_qr import ormqr as ormqr
+from tensorplay.ops.linalg_qr import qr_older as qr
 from tensorplay.ops.linalg_solve import inv as inverse
 from tensorplay.ops.linalg_solve import triangular_solve as triangular_solve
 from tensorplay.ops.logic import bitwise_and as bitwise_and
@@ -293,6 +304,7 @@ from tensorplay.ops.pointwise import xlogy as xlogy
 from tensorplay.ops.powers import exp as exp
 from tensorplay.ops.powers import expm1 as expm1
 from tensorplay.ops.powers import float_power as float_power
+from tensorplay.ops.powers import log as log
 from tensorplay.ops.powers import log1p as log1p
 from tensorplay.ops.powers import log2 as log2
 from tensorplay.ops.powers import log10 as log10
