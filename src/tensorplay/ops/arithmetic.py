@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kernels import refuse_zero, typed
 from tensorplay.ops.kinds import elementwise, public, publish, signature
+from tensorplay.ops.structure import convert
 
 Number = (bool, int, float, complex)
 
@@ -65,15 +66,18 @@ def _refuse_bools(operands: Any) -> None:
 sub.check = _refuse_bools  # a bool among other dtypes, before promotion hides it
 
 
-def _check_alpha(name: str, input: Any, other: Any, alpha: Any) -> None:
-    kinds = [x.dtype for x in (input, other) if isinstance(x, Tensor)]
-    if isinstance(alpha, bool) and any(d is not dtypes.bool for d in kinds):
+def _times_alpha(name: str, input: Any, other: Any, alpha: Any) -> Any:
+    """alpha * other, in the dtype of the result."""
+    operands = [x if isinstance(x, Tensor) else weak_tensor(x) for x in (input, other)]
+    dtype = core.result_dtype(operands)
+    if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}(): boolean alpha={alpha} is only supported for bool tensors")
-    if isinstance(alpha, float) and all(d.category <= dtypes.INTEGER for d in kinds):
+    if isinstance(alpha, float) and dtype.category <= dtypes.INTEGER:
         raise RuntimeError(
             f"{name}(): for integer tensors, alpha must not be a floating-point number, got "
             f"alpha={alpha}"
         )
+    return convert(mul(convert(operands[1], dtype), alpha), dtype)
 
 
 @signature(add)
@@ -89,8 +93,7 @@ def _add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     if is_number(alpha, 1):
         return core.registry["add"](input, other)
-    _check_alpha("add", input, other, alpha)
-    return core.registry["add"](input, other * alpha)
+    return core.registry["add"](input, _times_alpha("add", input, other, alpha))
 
 
 @signature(sub)
@@ -102,8 +105,8 @@ def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     if is_number(alpha, 1):
         return core.registry["sub"](input, other)
-    _check_alpha("sub", input, other, alpha)
-    return core.registry["sub"](input, other * alpha)
+    _refuse_bools((input, other))
+    return core.registry["sub"](input, _times_alpha("sub", input, other, alpha))
 
 
 @signature(mul)
@@ -146,12 +149,12 @@ reciprocal = elementwise(
 
 
 def _floor_divide(x: np.ndarray, y: np.ndarray) -> Any:
-    refuse_zero("floor_divide", y)
+    refuse_zero("floor_divide", x, y)
     return np.floor_divide(x, y)
 
 
 def _trunc_divide(x: np.ndarray, y: np.ndarray) -> Any:
-    refuse_zero("div", y)
+    refuse_zero("div", x, y)
     if x.dtype.kind in "iu":
         quotient, rest = np.divmod(x, y)
         return quotient + ((rest != 0) & ((x < 0) != (y < 0)))
@@ -159,12 +162,12 @@ def _trunc_divide(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _remainder(x: np.ndarray, y: np.ndarray) -> Any:
-    refuse_zero("remainder", y)
+    refuse_zero("remainder", x, y)
     return np.remainder(x, y)
 
 
 def _fmod(x: np.ndarray, y: np.ndarray) -> Any:
-    refuse_zero("fmod", y)
+    refuse_zero("fmod", x, y)
     return np.fmod(x, y)
 
 

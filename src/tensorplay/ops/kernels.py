@@ -83,9 +83,9 @@ def scipy_kernel(name: str, function: str, *, order: Any = None) -> Callable[...
     return typed(name, compute, "f")
 
 
-def refuse_zero(name: str, divisor: np.ndarray) -> None:
+def refuse_zero(name: str, dividend: np.ndarray, divisor: np.ndarray) -> None:
     """Say that integers cannot be divided by zero."""
-    if divisor.dtype.kind in "iu" and not np.all(divisor):
+    if divisor.dtype.kind in "iu" and dividend.size and not np.all(divisor):
         raise RuntimeError(
             f"{name}(): ZeroDivisionError: an integer tensor is divided by zero; convert to "
             "floating point for inf and nan"
