@@ -206,3 +206,91 @@ def attributes_of(Tensor x):
     if x.attributes is None:
         x.attributes = {}
     return x.attributes
+
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct _Descr "PyArray_Descr":
+        pass
+    object PyArray_NewFromDescr(PyTypeObject*, _Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*, int,
+                                PyObject*)
+    int PyArray_SetBaseObject(cnp.ndarray, object) except -1
+
+
+def broadcast_kernel(cnp.ndarray x, tuple shape):
+    """x seen in a larger shape, with stride 0 where it repeats; writable where x is."""
+    cdef cnp.npy_intp sizes[64]
+    cdef cnp.npy_intp strides[64]
+    cdef int ndim = len(shape), have = cnp.PyArray_NDIM(x), i, k
+    cdef cnp.ndarray out
+    for i in range(ndim):
+        sizes[i] = shape[i]
+        k = i - (ndim - have)
+        if k >= 0 and cnp.PyArray_DIMS(x)[k] == sizes[i]:
+            strides[i] = cnp.PyArray_STRIDES(x)[k]
+        elif k < 0 or cnp.PyArray_DIMS(x)[k] == 1:
+            strides[i] = 0
+        else:
+            raise ValueError(f"shape {list((<object>x).shape)} does not broadcast to {list(shape)}")
+    kind = (<object>x).dtype
+    Py_INCREF(kind)
+    out = PyArray_NewFromDescr(<PyTypeObject*>np.ndarray, <_Descr*><PyObject*>kind, ndim, sizes, strides,
+                               cnp.PyArray_DATA(x),
+                               cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_WRITEABLE, NULL)
+    PyArray_SetBaseObject(out, x)
+    Py_INCREF(x)
+    return out
+
+
+def sizes_of(tuple args, str name):
+    """Sizes given one by one or as one sequence, as a tuple of ints.
+
+    Raises:
+        TypeError: if they are not ints.
+    """
+    cdef bint plain = True
+    if len(args) == 1 and not isinstance(args[0], int) and not is_tensor(args[0]):
+        if not hasattr(args[0], "__iter__"):
+            raise TypeError(f"{name}(): sizes must be ints, got {type(args[0]).__name__}")
+        args = tuple(args[0])
+    for item in args:
+        if type(item) is not int:
+            plain = False
+            break
+    if plain:
+        return args
+    for item in args:
+        if not hasattr(item, "__index__") or isinstance(item, str):
+            raise TypeError(
+                f"{name}(): sizes must be ints, got {args} with a {type(item).__name__}")
+    return tuple([item.__index__() for item in args])
+
+
+def can_reshape(Tensor x, tuple shape):
+    """Whether x is plain, its elements are in order, and `shape` (without -1) holds them all."""
+    cdef cnp.npy_intp total = 1
+    if x._array is None or not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>x._array):
+        return False
+    for size in shape:
+        if <Py_ssize_t>size < 0:
+            return False
+        total *= <Py_ssize_t>size
+    return total == cnp.PyArray_SIZE(<cnp.ndarray>x._array)
+
+
+def broadcasts_to(Tensor x, tuple shape):
+    """Whether x is plain and its shape broadcasts to `shape`, which has no -1."""
+    cdef cnp.ndarray array
+    cdef int lead, i
+    cdef Py_ssize_t size
+    if x._array is None:
+        return False
+    array = x._array
+    lead = len(shape) - cnp.PyArray_NDIM(array)
+    if lead < 0:
+        return False
+    for i in range(len(shape)):
+        size = shape[i]
+        if size < 0 or (i >= lead and cnp.PyArray_DIMS(array)[i - lead] != size
+                        and cnp.PyArray_DIMS(array)[i - lead] != 1):
+            return False
+    return True

@@ -99,3 +99,29 @@ def show_forward_levels(list hidden):
     """Turn forward mode on again for levels that were hidden."""
     for level in hidden:
         _stack.by_id[(<Level>level).id] = level
+
+
+def unboxed(Tensor x):
+    """The value inside a box."""
+    return x._value
+
+
+def call_pack_hook(pack_hook, unpack_hook, Tensor x):
+    """What a pack hook makes of a tensor to be saved; it runs unrecorded and sees no hooks.
+
+    Raises:
+        RuntimeError: where hooks are disabled (the unpack hook is then the message).
+    """
+    cdef Tensor shown
+    cdef int previous = tp_grad_mode
+    if pack_hook is None:
+        raise RuntimeError(unpack_hook)
+    shown = without_history(x)
+    set_tangents(shown, x.tangents)
+    set_mode(MODE_SAVED_HOOKS, False)
+    set_grad_mode(False)
+    try:
+        return pack_hook(shown)
+    finally:
+        set_grad_mode(previous)
+        set_mode(MODE_SAVED_HOOKS, True)

@@ -147,6 +147,32 @@ def weak_tensor(value):
     return number_tensor(value)
 
 
+# --- NumPy's floating-point warnings ---
+
+# Ordinary mathematics (1 / 0, log(-1)) gives its value and no warning. np.errstate costs as much as
+# the operation; what it does to NumPy's context variable, done directly, costs a tenth.
+try:
+    from numpy._core.umath import _extobj_contextvar, _make_extobj
+    _quiet_state = _make_extobj(divide="ignore", over="ignore", under="ignore", invalid="ignore")
+except (ImportError, TypeError):
+    _extobj_contextvar = None
+
+
+cdef object quiet_enter():
+    if _extobj_contextvar is None:
+        state = np.errstate(all="ignore")
+        state.__enter__()
+        return state
+    return _extobj_contextvar.set(_quiet_state)
+
+
+cdef quiet_leave(object token):
+    if _extobj_contextvar is None:
+        token.__exit__(None, None, None)
+    else:
+        _extobj_contextvar.reset(token)
+
+
 # --- computing ------------------------------------------------------------------------------------
 
 cdef object run_arrays(Primitive p, tuple inputs, tuple params):
@@ -169,8 +195,11 @@ cdef object run_arrays(Primitive p, tuple inputs, tuple params):
         if p.quiet:
             result = p.kernel(arrays, *params) if p.variadic else p.kernel(*arrays, *params)
         else:
-            with np.errstate(all="ignore"):
+            token = quiet_enter()
+            try:
                 result = p.kernel(arrays, *params) if p.variadic else p.kernel(*arrays, *params)
+            finally:
+                quiet_leave(token)
     except ValueError as error:
         raise kernel_error(p, arrays, error) from None
     if p.outputs == 1:
@@ -665,6 +694,13 @@ def primal_below(Tensor x, long level):
 
 def result_dtype(tensors):
     """The dtype that PyTorch's promotion gives for tensors (0-dim ones and numbers are weak)."""
+    cdef int first = typenum_of(<Tensor>tensors[0]) if tensors else -1
+    for x in tensors:
+        if typenum_of(<Tensor>x) != first or (<Tensor>x).flags & WEAK:
+            break
+    else:
+        if first >= 0:
+            return dtype_by_num[first]
     return _dtypes.promote([
         (dtype_of(<Tensor>x), 0 if (<Tensor>x).flags & WEAK else (2 if ndim_of(<Tensor>x) else 1))
         for x in tensors])

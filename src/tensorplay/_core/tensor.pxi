@@ -617,12 +617,12 @@ def retain_grad(Tensor self):
 def zeros_of(Tensor x):
     """Zeros of x's shape and dtype that take no memory (a broadcast, read-only array)."""
     cdef object kind = dtype_of(x).numpy
-    return new_tensor(np.broadcast_to(np.zeros((), dtype=kind), shape_of(x)))
+    return new_tensor(broadcast_kernel(np.zeros((), dtype=kind), shape_of(x)))
 
 
 def zeros_shaped(Tensor like, tuple shape):
     """Zeros of a given shape, in the dtype of `like`, that take no memory."""
-    return new_tensor(np.broadcast_to(np.zeros((), dtype=dtype_of(like).numpy), shape))
+    return new_tensor(broadcast_kernel(np.zeros((), dtype=dtype_of(like).numpy), shape))
 
 
 def can_view(Tensor x, tuple shape):

@@ -24,15 +24,7 @@ from tensorplay.ops.kinds import (
 from tensorplay.ops.structure import cast, clone, expand_to, sum_to
 
 
-def sizes_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
-    """Sizes given one by one or as one sequence, as a tuple of ints."""
-    if len(args) == 1 and isinstance(args[0], Sequence):
-        args = tuple(args[0])
-    try:
-        return tuple(s.__index__() if not isinstance(s, Tensor) else int(s.item()) for s in args)
-    except AttributeError:
-        kinds = sorted({type(s).__name__ for s in args if not hasattr(s, "__index__")})
-        raise TypeError(f"{name}(): sizes must be ints, got {args} with {kinds}") from None
+sizes_of = core.sizes_of
 
 
 # --- reshape --------------------------------------------------------------------------------------
@@ -111,6 +103,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
             [3, 4, 5]])
     """
     sizes = sizes_of(shape, "reshape")
+    if core.can_reshape(input, sizes):
+        return view_op(input, sizes)
     return reshape_to(input, infer_shape(sizes, input.shape, "reshape"))
 
 
@@ -123,7 +117,10 @@ def view(self: Tensor, *shape: Any) -> Tensor:
     """
     if len(shape) == 1 and not isinstance(shape[0], (int, Sequence, Tensor)):
         return core.registry["view_dtype"](self, shape[0])
-    sizes = infer_shape(sizes_of(shape, "view"), self.shape, "view")
+    wanted = sizes_of(shape, "view")
+    if core.can_reshape(self, wanted):
+        return view_op(self, wanted)
+    sizes = infer_shape(wanted, self.shape, "view")
     if not can_view(self, sizes):
         raise RuntimeError(
             f"view(): shape {list(sizes)} is not compatible with the strides of this tensor of "
@@ -204,7 +201,7 @@ def _batch_permute(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 permute_op = linear(
     "permute",
-    np.transpose,
+    lambda x, dims: x.transpose(dims),
     lambda g, dims: permute_op(g, tuple(int(i) for i in np.argsort(dims))),
     params=("dims",),
     batch=_batch_permute,
@@ -283,7 +280,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 unsqueeze_op = linear(
     "unsqueeze",
-    lambda x, dim: np.expand_dims(x, dim),
+    lambda x, dim: x[(slice(None),) * dim + (None,)],
     lambda g, dim: squeeze_op(g, (dim,)),
     params=("dim",),
     batch=shifting(dims=("dim",)),
@@ -300,7 +297,7 @@ def _unsqueeze_all(x: Any, dims: tuple[int, ...]) -> Any:
 
 squeeze_op = linear(
     "squeeze",
-    lambda x, dims: np.squeeze(x, axis=dims),
+    lambda x, dims: x.squeeze(dims),
     lambda g, dims: _unsqueeze_all(g, dims),
     params=("dims",),
     batch=shifting(dims=("dims",)),
@@ -351,6 +348,8 @@ def expand(self: Tensor, *sizes: Any) -> Tensor:
 
 
 def _expand(x: Tensor, wanted: tuple[int, ...], name: str) -> Tensor:
+    if core.broadcasts_to(x, wanted):
+        return expand_to(x, wanted)
     shape = tuple(x.shape)
     lead = len(wanted) - len(shape)
     if lead < 0:

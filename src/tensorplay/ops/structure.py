@@ -47,13 +47,6 @@ cast = primitive(
 clone = linear("clone", lambda x: x.copy(order="K"), lambda g: g, batch=batch_elementwise)
 
 
-def _expand_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    view = np.broadcast_to(x, shape)
-    if x.flags.writeable:
-        view.flags.writeable = True
-    return view
-
-
 def _batch_expand(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     x = front(values[0], bdims[0])
     (shape,) = params
@@ -65,7 +58,7 @@ def _batch_expand(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 expand_to = linear(
     "expand",
-    _expand_kernel,
+    core.broadcast_kernel,
     lambda g, x_shape: sum_to(g, x_shape),
     params=("shape",),
     batch=_batch_expand,
@@ -154,8 +147,11 @@ def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
         source = core.registry["view_as_real"](source)
     if is_complex:
         base = core.registry["view_as_real"](base)
-    numbers = base.reshape(size, -1)
-    numbers = numbers.index_copy(1, core.from_array(places), source.reshape(size, -1))
+    numbers, written = base.reshape(size, -1), source.reshape(size, -1)
+    if places.size and places.min() < 0:
+        written = written.index_select(1, core.from_array(np.flatnonzero(places >= 0)))
+        places = places[places >= 0]
+    numbers = numbers.index_copy(1, core.from_array(places), written)
     numbers = numbers.reshape(tuple(base.shape))
     return core.registry["view_as_complex"](numbers) if is_complex else numbers, 0
 
