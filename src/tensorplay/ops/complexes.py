@@ -143,7 +143,7 @@ def _view_as_complex(x: np.ndarray) -> np.ndarray:
 
 def _batch_view_as_complex(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     x = values[0].movedim(bdims[0], 0)
-    return view_as_complex(x), 0
+    return view_as_complex_op(x if _is_paired(x) else x.contiguous()), 0
 
 
 def _batch_view_as_real(p: Any, values: Any, bdims: Any, params: Any) -> Any:
@@ -172,6 +172,12 @@ def view_as_real(input: Tensor) -> Tensor:
     return view_as_real_op(input)
 
 
+def _is_paired(x: Tensor) -> bool:
+    """Whether pairs along the last dim can be seen as complex numbers."""
+    *outer, last = x.stride()
+    return last == 1 and not any(s % 2 for s in outer)
+
+
 @public(method=False)
 def view_as_complex(input: Tensor) -> Tensor:
     """A real tensor with a last dim of size 2 (real, imaginary) as a complex one; a view.
@@ -193,7 +199,9 @@ def view_as_complex(input: Tensor) -> Tensor:
             "view_as_complex(): expected a last dimension of size 2, got shape "
             f"{list(input.shape)}"
         )
-    if input.stride()[-1] != 1 or any(s % 2 for s in input.stride()[:-1]):
+    if not _is_paired(input) and input.is_box:
+        input = input.contiguous()  # how a sample lies in memory is not the caller's choice
+    if not _is_paired(input):
         raise RuntimeError(
             "view_as_complex(): the last dimension must have stride 1 and the others even "
             f"strides, got strides {input.stride()}; use .contiguous() first"

@@ -7,14 +7,25 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core.core import Tensor
-from tensorplay.ops.kernels import typed
+from tensorplay.ops.kernels import is_half, typed
 from tensorplay.ops.kinds import elementwise, public, publish
 
 # --- comparisons ----------------------------------------------------------------------------------
 
 
+def _quiet(function: Any) -> Any:
+    # NumPy warns of nan in comparisons of half precision only.
+    def kernel(*arrays: np.ndarray) -> Any:
+        if is_half(arrays[0].dtype):
+            with np.errstate(invalid="ignore"):
+                return function(*arrays)
+        return function(*arrays)
+
+    return kernel
+
+
 def _comparison(name: str, function: Any, doc: str, categories: str = "bif") -> Any:
-    kernel = typed(name, function, categories, widen=False)
+    kernel = typed(name, _quiet(function), categories, widen=False)
     return elementwise(name, kernel, None, None, promote="same", quiet=True, doc=doc)
 
 
