@@ -24,6 +24,8 @@ from tensorplay.ops.conv import (
 )
 from tensorplay.ops.distances import cosine_similarity, normalize, pairwise_distance, pdist
 from tensorplay.ops.entropies import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div
+from tensorplay.ops.folding import fold, unfold
+from tensorplay.ops.grids import affine_grid, grid_sample
 from tensorplay.ops.losses import (
     gaussian_nll_loss,
     huber_loss,
@@ -43,6 +45,27 @@ from tensorplay.ops.margins import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from tensorplay.ops.max_pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 from tensorplay.ops.normalization import (
     batch_norm,
     group_norm,
@@ -51,6 +74,7 @@ from tensorplay.ops.normalization import (
     local_response_norm,
     rms_norm,
 )
+from tensorplay.ops.padding import pad
 from tensorplay.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -86,6 +110,13 @@ from tensorplay.ops.rectifiers import functional_celu as celu
 from tensorplay.ops.rectifiers import functional_relu as relu
 from tensorplay.ops.rectifiers import functional_rrelu as rrelu
 from tensorplay.ops.rectifiers import functional_selu as selu
+from tensorplay.ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from tensorplay.ops.shuffling import (
+    channel_shuffle,
+    native_channel_shuffle,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from tensorplay.ops.softmax import functional_log_softmax as log_softmax
 from tensorplay.ops.softmax import functional_softmax as softmax
 from tensorplay.ops.softmax import softmin
@@ -94,6 +125,13 @@ __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -102,6 +140,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -113,9 +152,15 @@ __all__ = [
     "cross_entropy",
     "elu",
     "elu_",
+    "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -126,6 +171,7 @@ __all__ = [
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -139,15 +185,28 @@ __all__ = [
     "lp_pool2d",
     "lp_pool3d",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
+    "native_channel_shuffle",
     "nll_loss",
     "normalize",
+    "pad",
     "pairwise_distance",
     "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
@@ -172,4 +231,8 @@ __all__ = [
     "threshold_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
+    "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]

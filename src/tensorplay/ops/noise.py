@@ -27,6 +27,8 @@ def noise(
     Raises:
         RuntimeError: inside a vmap with randomness 'error' (the default).
     """
+    if 0 in shape:  # nothing to draw
+        return core.from_array(np.zeros(tuple(shape), dtype.numpy))
     levels = [level for level in core.active_levels() if level.kind == "vmap"]
     if any(level.randomness == "error" for level in levels):
         raise RuntimeError(

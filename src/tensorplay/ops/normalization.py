@@ -105,8 +105,7 @@ def rms_norm(
     """
     dims = _trailing("rms_norm", input, normalized_shape, weight, None)
     least = dtypes.finfo(input.dtype).eps if eps is None else eps
-    square = input.abs().square() if input.dtype.is_complex else input * input
-    result = input * (square.mean(dims, keepdim=True) + least).rsqrt()
+    result = input * ((input * input).mean(dims, keepdim=True) + least).rsqrt()
     return result if weight is None else result * weight
 
 
@@ -147,14 +146,21 @@ def _affine(x: Tensor, mean: Tensor, var: Tensor, weight: Any, bias: Any, eps: f
 def _update_running(
     x: Tensor, dims: Any, mean: Tensor | None, var: Tensor | None, momentum: float
 ) -> None:
-    """Move running statistics towards those of the batch (the variance unbiased)."""
+    """Move running statistics towards those of the batch (the variance unbiased).
+
+    Where each sample has statistics of its own, towards their mean.
+    """
     x = core.detach(x)
     n = count(x, dims)
+    samples = () if 0 in dims else (0,)
     if mean is not None:
-        mean.mul_(1 - momentum).add_(x.mean(dims), alpha=momentum)
+        batch_mean = x.mean(dims)
+        batch_mean = batch_mean.mean(samples) if samples else batch_mean
+        core.detach(mean).mul_(1 - momentum).add_(batch_mean, alpha=momentum)
     if var is not None:
-        unbiased = x.var(dims, correction=0) * (n / max(n - 1, 1))
-        var.mul_(1 - momentum).add_(unbiased, alpha=momentum)
+        batch_var = x.var(dims, correction=0) * (n / max(n - 1, 1))
+        batch_var = batch_var.mean(samples) if samples else batch_var
+        core.detach(var).mul_(1 - momentum).add_(batch_var, alpha=momentum)
 
 
 @public("batch_norm", namespace="nn.functional", method=False)
@@ -182,6 +188,8 @@ def batch_norm(
     tensor([[-1.0000],
             [ 1.0000]])
     """
+    if input.ndim == 1 and input.numel() == 0:  # no samples, no channels: as PyTorch
+        return input.clone() if weight is None else input * weight
     _check_channels("batch_norm", input, weight=weight, bias=bias, running_mean=running_mean,
                     running_var=running_var)  # fmt: skip
     _float_input("batch_norm", input)
@@ -244,13 +252,7 @@ def instance_norm(
             "instance_norm(): expected more than 1 spatial element when training, got input of "
             f"shape {list(input.shape)}"
         )
-    if running_mean is not None or running_var is not None:
-        x, n = core.detach(input), count(input, dims)
-        if running_mean is not None:
-            running_mean.mul_(1 - momentum).add_(x.mean(dims).mean(0), alpha=momentum)
-        if running_var is not None:
-            unbiased = x.var(dims, correction=0).mean(0) * (n / max(n - 1, 1))
-            running_var.mul_(1 - momentum).add_(unbiased, alpha=momentum)
+    _update_running(input, dims, running_mean, running_var, momentum)
     w, b = (_per_channel(p, input.ndim) for p in (weight, bias))
     return standardize(input, w, b, dims, float(eps))
 
@@ -356,7 +358,7 @@ def native_group_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """group_norm, the means (N, group), and one over the standard deviations."""
     result = group_norm(input, group, weight, bias, eps)
-    mean, scale = _mean_and_scale(core.detach(input).reshape(N, group, -1), (2,), eps)
+    mean, scale = _mean_and_scale(input.reshape(N, group, C // group * HxW), (2,), eps)
     return result, mean.squeeze(2), scale.squeeze(2)
 
 
@@ -377,8 +379,21 @@ def native_batch_norm(
         empty = core.from_array(np.empty(0, input.dtype.numpy))
         return result, empty, empty
     dims = (0, *range(2, input.ndim))
-    mean, scale = _mean_and_scale(core.detach(input), dims, eps)
+    constant = core.with_tangents(core.detach(input), {})
+    mean, scale = _mean_and_scale(constant, dims, eps)
     return result, mean.reshape(-1), scale.reshape(-1)
+
+
+@public("_native_batch_norm_legit", method=False)
+def native_batch_norm_legit(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    *rest: Any,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_batch_norm; also without running statistics: (..., training, momentum, eps)."""
+    running = rest[:-3] if len(rest) == 5 else (None, None)
+    return native_batch_norm(input, weight, bias, *running, *rest[-3:])
 
 
 @public("batch_norm", method=False)
