@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core.core import Tensor
+from tensorplay.base import dtypes
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import elementwise, public
+from tensorplay.ops.structure import convert
 
 # family -> P[1] = p x + q, and k -> (a, b, c).
 _FAMILIES: dict[str, tuple[float, float, Any]] = {
@@ -62,7 +64,11 @@ def _degrees(family: str, title: str, shifted: bool = False) -> Any:
     """The public function of a family (shifted: of the argument 2 x - 1)."""
 
     def function(input: Any, n: Any) -> Tensor:
-        return polynomial(input * 2 - 1 if shifted else input, n, family, 0)
+        if shifted:
+            if isinstance(input, Tensor) and input.dtype.category < dtypes.FLOAT:
+                input = convert(input, dtypes.get_default_dtype())
+            input = input * 2 - 1
+        return polynomial(input, n, family, 0)
 
     kind, letter = family.split("_")
     name = f"{'shifted_' if shifted else ''}{kind}_polynomial_{letter}"
