@@ -51,7 +51,8 @@ def changing(prepare: Callable[..., Prepared]) -> Any:
 
     The decorated function checks its arguments and returns (op, inputs, params); inputs[0] is the
     tensor to change (seen as a vector when it has no dims). An op with an attribute `into` can be
-    applied in memory: `op.into(array, *other arrays, *params)`. Publishes `name` and `name_`.
+    applied in memory: `op.into(array, *other arrays, *params)`; its rules do not need the tensor.
+    Publishes `name` and `name_`.
     """
     name = prepare.__name__
 
@@ -74,6 +75,8 @@ def changing(prepare: Callable[..., Prepared]) -> Any:
                 return self
         core.check_inplace(self, name + "_")
         source = core.alias_with_history(self)
+        if not hasattr(op, "into"):  # its rules may need what is about to be overwritten
+            source = source.clone()
         return core.assign(self, function(source, *args, **kwargs), name + "_")
 
     changed.__name__ = changed.__qualname__ = name + "_"

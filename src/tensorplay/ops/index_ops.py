@@ -16,7 +16,7 @@ from tensorplay.ops import positions as at
 from tensorplay.ops.assignment import number_array
 from tensorplay.ops.changes import Prepared, changing
 from tensorplay.ops.gather import check_index, gather_op
-from tensorplay.ops.indexing import index_op, index_put_op
+from tensorplay.ops.indexing import index_op, index_put_op, put_into
 from tensorplay.ops.kinds import constant, public, wrap_dim
 from tensorplay.ops.shaping import broadcast_shapes_of
 from tensorplay.ops.structure import expand_to
@@ -129,6 +129,8 @@ def index_add(
     """
     index, source, dim = vector_arguments(input, dim, index, source, "index_add", RuntimeError)
     if not (isinstance(alpha, (int, float)) and alpha == 1):
+        if source.dtype.category < dtypes.FLOAT:
+            alpha = int(alpha)
         source = source * alpha
     return index_put_op, (_with_dims(input), index, source), ((dim,), True)
 
@@ -206,6 +208,17 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     shape = tuple(x.shape)
     return index_put_op(x.reshape(-1), index, source, (0,), accumulate).reshape(shape)
+
+
+def _put_into(out: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool) -> None:
+    if out.flags.c_contiguous:
+        put_into(out.reshape(-1), index, source, (0,), accumulate)
+        return
+    places = np.array(np.unravel_index(index % max(out.size, 1), out.shape))
+    put_into(out, places, source, tuple(range(out.ndim)), accumulate)
+
+
+_put.into = _put_into  # type: ignore[attr-defined]
 
 
 @changing

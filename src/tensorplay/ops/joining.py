@@ -73,7 +73,13 @@ def _unbind_kernel(x: np.ndarray, dim: int) -> list[np.ndarray]:
     return [x[(*lead, i, ...)] for i in range(x.shape[dim])]
 
 
+def _parts(g: Any) -> Any:
+    """The cotangents of the parts: an operator that gave a single part has its own alone."""
+    return (g,) if isinstance(g, Tensor) else g
+
+
 def _unbind_transpose(g: Any, x_shape: Any, dim: int) -> Any:
+    g = _parts(g)
     some = next(part for part in g if part is not None)
     shape = x_shape[:dim] + x_shape[dim + 1 :]
     return stack_op([core.zeros_shaped(some, shape) if part is None else part for part in g], dim)
@@ -98,6 +104,7 @@ def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], dim: int) -> list[np.nd
 
 
 def _split_transpose(g: Any, x_shape: Any, sizes: tuple[int, ...], dim: int) -> Any:
+    g = _parts(g)
     some = next(part for part in g if part is not None)
     before, after = x_shape[:dim], x_shape[dim + 1 :]
     parts = [
@@ -317,18 +324,13 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             raise RuntimeError(
                 f"meshgrid(): tensors must have one dtype, got {found[0].dtype} and {x.dtype}"
             )
-    swap = indexing == "xy" and len(found) >= 2
-    if swap:
-        found[0], found[1] = found[1], found[0]
-    shape, count = tuple(x.numel() for x in found), len(found)
-    grids = [
-        expand_to(x.reshape((1,) * i + (-1,) + (1,) * (count - 1 - i)), shape)
-        for i, x in enumerate(found)
-    ]
-    if swap:
-        grids = [grid.transpose(0, 1) for grid in grids]
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)
+    count = len(found)
+    dims = [1, 0, *range(2, count)] if indexing == "xy" and count >= 2 else list(range(count))
+    shape = tuple(found[d].numel() for d in dims)  # `dims` is its own inverse
+    return tuple(
+        expand_to(x.reshape((1,) * d + (x.numel(),) + (1,) * (count - 1 - d)), shape)
+        for d, x in zip(dims, found, strict=True)
+    )
 
 
 @public(method=False)
@@ -470,10 +472,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     return tuple(cut(input, dim, a, b) for a, b in itertools.pairwise(bounds))
 
 
-def _directed_split(name: str, least: int, where: str) -> Any:
+def _directed_split(name: str, least: int, along: int, where: str) -> Any:
     def directed(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         _needs_dims(input, least, name)
-        dim = 0 if input.ndim == 1 else least - 1 if name != "hsplit" else 1
+        dim = min(along, input.ndim - 1)
         if isinstance(indices_or_sections, int):
             total = input.shape[dim]
             if indices_or_sections < 1 or total % indices_or_sections:
@@ -492,9 +494,9 @@ def _directed_split(name: str, least: int, where: str) -> Any:
     return publish(directed, name)
 
 
-hsplit = _directed_split("hsplit", 1, "dim 1 (dim 0 of a vector)")
-vsplit = _directed_split("vsplit", 2, "dim 0")
-dsplit = _directed_split("dsplit", 3, "dim 2")
+hsplit = _directed_split("hsplit", 1, 1, "dim 1 (dim 0 of a vector)")
+vsplit = _directed_split("vsplit", 2, 0, "dim 0")
+dsplit = _directed_split("dsplit", 3, 2, "dim 2")
 
 
 @public()

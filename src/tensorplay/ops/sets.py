@@ -183,6 +183,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         )
     if minlength < 0:
         raise RuntimeError(f"bincount(): minlength must not be negative, got {minlength}")
+    if weights is not None and weights.dtype.is_complex:
+        raise RuntimeError(f"bincount(): weights must be real, got {weights.dtype}")
     if weights is not None and weights.shape != input.shape:
         raise RuntimeError(
             f"bincount(): weights must have the shape of input {list(input.shape)}, got "

@@ -15,6 +15,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
+from tensorplay.ops import positions as at
 from tensorplay.ops.choices import keep
 from tensorplay.ops.indexing import index_op
 from tensorplay.ops.kinds import constant, front, linear, method, public, shifting, wrap_dim
@@ -245,6 +246,8 @@ def as_strided_scatter(
         RuntimeError: unless src has that size.
     """
     arguments = _strided_arguments(input, size, stride, storage_offset, "as_strided_scatter")
+    if input.is_box:  # a sample stands for a tensor of its own, contiguous
+        arguments = (*arguments[:3], at.strides_of(tuple(input.shape)))
     if tuple(src.shape) != arguments[0]:
         raise RuntimeError(
             f"as_strided_scatter(): expected src of shape {list(arguments[0])}, got "
