@@ -28,7 +28,7 @@ cdef object scalar_of(Tensor x, str name):
     cdef cnp.ndarray array = x._array if x._array is not None else array_of(x, name + "()")
     cdef int num = cnp.PyArray_TYPE(array)
     if cnp.PyArray_SIZE(array) != 1:
-        raise RuntimeError(
+        raise (RuntimeError if name in ("item", "bool") else ValueError)(
             f"{name}(): only a tensor of one element has one value, got shape "
             f"{list(shape_of(x))}; reduce it first, e.g. with .any(), .all() or .sum()")
     if num == cnp.NPY_FLOAT:

@@ -50,6 +50,11 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, b
         if name in given or name not in (*names, "memory_format"):
             raise TypeError(f"to(): unexpected or repeated argument '{name}'")
         given[name] = value
+    for name in ("non_blocking", "copy"):
+        if not isinstance(given.get(name, False), bool):
+            raise TypeError(
+                f"to(): argument '{name}' must be bool, not {type(given[name]).__name__}"
+            )
     check_placement("to", given.get("device"))
     dtype = given.get("dtype")
     if "other" in given:

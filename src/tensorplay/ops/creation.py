@@ -597,10 +597,14 @@ copy_op = elementwise(
 def _copied_from(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """The elements of `src`, broadcast to this tensor and converted to its dtype, written into it.
 
+    src: a tensor, or a number.
+
     Raises:
-        TypeError: if `src` is no tensor.
+        TypeError: for anything else.
         RuntimeError: if its shape does not broadcast.
     """
+    if isinstance(src, (bool, int, float, complex)):
+        src = core.weak_tensor(src)
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'src' must be Tensor, not {type(src).__name__}")
     if src.shape != self.shape:

@@ -96,7 +96,8 @@ def _numbers(data: Any, category: int, target: dtypes.dtype, name: str) -> np.nd
     except OverflowError:
         pass
     try:
-        return np.array(data, dtype=target.numpy)
+        wide = target.numpy if target.category == dtypes.INTEGER else _WIDE[target.category]
+        return np.array(data, dtype=wide)
     except OverflowError:
         raise ValueError(
             f"{name}(): an integer of data is too large for dtype {target}; give a floating point "
@@ -140,7 +141,7 @@ def check_range(array: np.ndarray, dtype: dtypes.dtype, name: str) -> None:
         RuntimeError: for a number out of range.
     """
     limits = np.iinfo(dtype.numpy)
-    low = limits.min if limits.min else -limits.max - 1
+    low = limits.min if limits.min or array.dtype.kind == "f" else -limits.max - 1
     smallest, largest = array.min(), array.max()
     if not (low <= smallest and largest <= limits.max):
         wrong = largest if low <= smallest else smallest
@@ -169,7 +170,7 @@ def _mixed(data: Any, name: str) -> tuple[np.ndarray, dtypes.dtype]:
         raise RuntimeError(f"{name}(): no dtype can be inferred for data of {type(data).__name__}")
     if len(data) == 0:
         return np.zeros(0, np.float32), dtypes.get_default_dtype()
-    parts = [_mixed(item, name) for item in data]
+    parts = [_item(item, name) for item in data]
     found = parts[0][1]
     for array, each in parts:
         if array.ndim != parts[0][0].ndim:
@@ -181,6 +182,19 @@ def _mixed(data: Any, name: str) -> tuple[np.ndarray, dtypes.dtype]:
             )
         found = dtypes.promote_types(found, each)
     return np.stack([array.astype(found.numpy) for array, _ in parts]), found
+
+
+def _item(data: Any, name: str) -> tuple[np.ndarray, dtypes.dtype]:
+    # A tensor in a sequence stands for a number.
+    if not isinstance(data, Tensor):
+        return _mixed(data, name)
+    if data.numel() != 1:
+        raise ValueError(
+            f"{name}(): only tensors of one element can be among the items of data, got one of "
+            f"shape {list(data.shape)}; use tensorplay.stack to join tensors"
+        )
+    array, dtype = _mixed(data, name)
+    return array.reshape(()), dtype
 
 
 def native(array: np.ndarray, name: str) -> tuple[np.ndarray, dtypes.dtype]:

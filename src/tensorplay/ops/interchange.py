@@ -236,8 +236,13 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     tensor([0, 1, 2])
     """
     check_placement("from_dlpack", device)
-    if not hasattr(ext_tensor, "__dlpack__"):
+    if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = _Capsule(ext_tensor)
+    elif not hasattr(ext_tensor, "__dlpack__"):
+        raise RuntimeError(
+            f"from_dlpack(): {type(ext_tensor).__name__} is neither a DLPack capsule nor an object "
+            "with __dlpack__"
+        )
     return finished(np.from_dlpack(ext_tensor, copy=copy), "from_dlpack")
 
 

@@ -49,6 +49,10 @@ def arange(
     integral = all(isinstance(value, int) for value in (start, end, step))
     default = dtypes.int64 if integral else dtypes.get_default_dtype()
     target = target_dtype(dtype, out, default, "arange")
+    if any(isinstance(value, complex) for value in (start, end, step)):
+        raise RuntimeError(f"arange(): complex numbers have no order, got {start}, {end}, {step}")
+    if target is dtypes.int64 and all(math.isfinite(value) for value in (start, end, step)):
+        start, end, step, integral = int(start), int(end), int(step), True
     if step == 0:
         raise RuntimeError("arange(): step must not be zero")
     if not all(math.isfinite(value) for value in (start, end)):
