@@ -129,6 +129,11 @@ def sparse_jacobian(
             plans[shape] = _Plan(_checked_pattern(found, None, "sparse_jacobian"), False)
             jacobian.plan = plans[shape]  # type: ignore[attr-defined]
         plan = plans[shape]
+        if plan.pattern.shape[1] != x.numel():
+            raise RuntimeError(
+                f"sparse_jacobian(): the pattern has shape {plan.pattern.shape}, but the input has "
+                f"{x.numel()} elements"
+            )
         directions = core.from_array(seeds(plan.colors).astype(x.dtype.numpy))
         if plan.by_rows:
             out, pull = vjp(func, x)
@@ -177,7 +182,7 @@ def sparse_hessian(
             )
             hessian.plan = plans[shape]  # type: ignore[attr-defined]
         plan = plans[shape]
-        if plan.count == 0:
+        if plan.pattern.nnz == 0:
             return sparse.csr_array((count, count), dtype=x.dtype.numpy)
         directions = core.from_array(seeds(plan.colors).astype(x.dtype.numpy))
         units = directions.reshape((plan.count, *shape))

@@ -74,7 +74,9 @@ class _JetLevel:
                 f"jet(): {primitive.name} has no forward rule, so its Taylor coefficients are not "
                 "known"
             )
-        for k in range(1, order + 1):
+        # A rule that looks at its own output has it only up to the order before; else one
+        # evaluation gives every order.
+        for k in range(1, order + 1) if needs_output(primitive) else ([order] if order else []):
             self.order = k - 1
             primals = [self.box(c[:k]) if isinstance(c[0], Tensor) else c[0] for c in columns]
             tangents = [self.derivative(c, k) for c in columns]
@@ -86,10 +88,11 @@ class _JetLevel:
             )
             for i, t in enumerate(moved if several else (moved,)):
                 if i in primitive.fixed or t is None:
-                    outs[i].append(None)
                     continue
-                value = self.series(t, k - 1)[k - 1]
-                outs[i].append(None if value is None else _shaped(value / k, outs[i][0]))
+                known = self.series(t, k - 1)
+                for j in range(len(outs[i]), k + 1):
+                    c = known[j - 1]
+                    outs[i].append(None if c is None else _shaped(c / j, outs[i][0]))
         self.order = order
         return outs if several else outs[0]
 
@@ -100,6 +103,16 @@ class _JetLevel:
         zero = core.zeros_of(column[0])
         found = [zero if c is None else c * j for j, c in enumerate(column) if 1 <= j <= order]
         return self.box(found)
+
+
+def needs_output(primitive: Any) -> bool:
+    """Whether the forward rule of a primitive looks at the output."""
+    uses = getattr(primitive.jvp, "uses_out", None)
+    if uses is not None:
+        return uses
+    if primitive.kind == "elementwise":
+        return any(rule is not None and rule.saves_out for rule in primitive.vjp_rules)
+    return True
 
 
 def _shaped(value: Tensor, like: Tensor) -> Tensor:

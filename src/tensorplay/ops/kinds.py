@@ -305,6 +305,7 @@ def jvp_by_rules(rules: Any, inputs: Any, params: Any, name: str, variadic: bool
             tangent = tangents[0] if len(inputs) == 1 and not variadic else tuple(tangents)
             return joint.call(primals, values, out, tangent)
 
+        forward_joint.uses_out = joint.saves_out  # type: ignore[attr-defined]
         return forward_joint
     per_input = [None if rule is None else Rule(rule, inputs, params, where) for rule in rules]
 
@@ -317,6 +318,7 @@ def jvp_by_rules(rules: Any, inputs: Any, params: Any, name: str, variadic: bool
             total = term if total is None else add_results(total, term)
         return total
 
+    forward.uses_out = any(r is not None and r.saves_out for r in per_input)  # type: ignore[attr-defined]
     return forward
 
 
