@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, zeros_shaped
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import constant, front, materialize, publish
 from tensorplay.ops.noise import noise
@@ -150,7 +150,7 @@ def _fractional_starts(u: np.ndarray, size: int, count: int, kernel: int) -> np.
         return last
     alpha = (size - kernel) / (count - 1)
     u = u.reshape(-1, 1).astype(np.float64)
-    first = np.floor((np.arange(count - 1) + u) * alpha) - np.floor(u * alpha)
+    first = np.trunc((np.arange(count - 1) + u) * alpha) - np.trunc(u * alpha)
     return np.concatenate([first.astype(np.int64), last], 1)
 
 
@@ -188,7 +188,10 @@ def _attached(x: Tensor, found: tuple[Tensor, Tensor], spatial: int) -> tuple[Te
     """(the largest elements as a function of x, their flat indices)."""
     best, index = found
     lead = tuple(x.shape[: x.ndim - spatial])
-    flat = [t.reshape((*lead, -1)) if spatial > 1 else t for t in (x, index, best)]
+    flat = [
+        t.reshape((*lead, math.prod(t.shape[len(lead) :]))) if spatial > 1 else t
+        for t in (x, index, best)
+    ]
     values = picked(*flat)
     return (values.reshape(best.shape) if spatial > 1 else values), index
 
@@ -342,6 +345,8 @@ def _fractional(
                 f"empty) for an input of sizes {sizes}"
             )
     lead = tuple(input.shape[:-spatial])
+    if samples is None and max(counts) <= 2:  # the first and the last window: nothing is random
+        samples = zeros_shaped(input, (*lead, spatial))
     if samples is None:
         shape = (*((1,) if len(lead) == 1 else ()), *lead, spatial)
         samples = noise(name, shape, input.dtype, lambda rng, size: rng.random(size))
@@ -438,7 +443,8 @@ def _max_unpool(
                 f"sizes {sizes}"
             )
     lead = tuple(input.shape[:-spatial])
-    flat = put(input.reshape((*lead, -1)), indices.reshape((*lead, -1)), total)
+    flat_shape = (*lead, math.prod(input.shape[len(lead) :]))
+    flat = put(input.reshape(flat_shape), indices.reshape(flat_shape), total)
     return flat.reshape((*lead, *sizes))
 
 

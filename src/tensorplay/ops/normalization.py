@@ -396,6 +396,23 @@ def native_batch_norm_legit(
     return native_batch_norm(input, weight, bias, *running, *rest[-3:])
 
 
+@public("_batch_norm_with_update", method=False)
+def batch_norm_with_update(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, ...]:
+    """native_batch_norm when training, and an empty tensor that PyTorch reserves."""
+    reserve = core.from_array(np.empty(0, np.uint8))
+    return *native_batch_norm(
+        input, weight, bias, running_mean, running_var, True, momentum, eps
+    ), reserve
+
+
 @public("batch_norm", method=False)
 def batch_norm_cudnn(
     input: Tensor,

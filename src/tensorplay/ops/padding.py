@@ -19,8 +19,9 @@ def _source(size: int, low: int, high: int, mode: str) -> np.ndarray:
     at = np.arange(-low, size + high)
     if mode == "replicate":
         return np.clip(at, 0, size - 1)
-    if mode == "circular":
-        return at % size
+    if mode == "circular":  # around what is left where one side is cropped
+        first, end = max(-low, 0), size - max(-high, 0)
+        return (at - first) % (end - first) + first
     at = np.abs(at)
     return np.where(at >= size, 2 * (size - 1) - at, at)
 
