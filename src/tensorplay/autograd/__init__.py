@@ -7,7 +7,9 @@ from tensorplay.autograd.grad_mode import inference_mode as inference_mode
 from tensorplay.autograd.grad_mode import no_grad as no_grad
 from tensorplay.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from tensorplay.autograd import forward_ad as forward_ad
+from tensorplay.autograd import function as function
 from tensorplay.autograd import functional as functional
+from tensorplay.autograd.function import Function as Function
 from tensorplay.autograd.functional import hessian as hessian
 from tensorplay.autograd.functional import hvp as hvp
 from tensorplay.autograd.functional import jacobian as jacobian

@@ -14,14 +14,13 @@ class _State:
     """What a context holds for the library, apart from the user's attributes."""
 
     __slots__ = (
-        "dirty", "extra", "forward_request", "inputs_need", "leaves", "materialize", "name",
-        "node", "non_differentiable", "released", "request", "saved", "__weakref__",
+        "__weakref__", "dirty", "extra", "forward_request", "materialize", "name", "node",
+        "non_differentiable", "recording", "released", "request", "saved",
     )  # fmt: skip
 
-    def __init__(self, name: str, inputs_need: tuple[bool, ...]) -> None:
+    def __init__(self, name: str, recording: bool) -> None:
         self.name = name
-        self.inputs_need = inputs_need
-        self.leaves: tuple[Tensor, ...] = ()  # inputs that must not be changed in place
+        self.recording = recording
         self.request: tuple[Any, ...] = ()
         self.forward_request: tuple[Any, ...] | None = None
         self.dirty: tuple[Tensor, ...] = ()
@@ -42,8 +41,10 @@ class FunctionCtx:
 
     __slots__ = ("__dict__", "__weakref__", "_given", "_needs", "_state")
 
-    def __init__(self, name: str = "Function", needs: tuple[bool, ...] = ()) -> None:
-        self._state = _State(name, needs)
+    def __init__(
+        self, name: str = "Function", needs: tuple[bool, ...] = (), recording: bool = False
+    ) -> None:
+        self._state = _State(name, recording)
         self._given: tuple[Any, ...] | None = None
         self._needs = needs
 
@@ -97,16 +98,15 @@ class FunctionCtx:
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs the forward changes in place; they must be returned as outputs.
 
+        Called before the change, it refuses what cannot be changed while that is still whole.
+
         Raises:
-            RuntimeError: if one is a leaf that requires grad.
+            RuntimeError: if one is a leaf that requires grad, or a view of one.
         """
         _check_tensors("mark_dirty", tensors, False)
-        for x in tensors:
-            if any(x is leaf for leaf in self._state.leaves):
-                raise RuntimeError(
-                    "mark_dirty(): a leaf tensor that requires grad is being used in an in-place "
-                    f"operation by {self._state.name}; give it a copy made with .clone()"
-                )
+        if self._state.recording:
+            for x in tensors:
+                check_changeable(x, "mark_dirty")
         self._state.dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
@@ -198,7 +198,7 @@ class FunctionCtx:
             SavedValue(reference, value)
             for reference, value in zip(references, values, strict=True)
         ]
-        state.request = state.dirty = state.non_differentiable = state.leaves = ()
+        state.request = state.dirty = state.non_differentiable = ()
         state.forward_request = None
 
     def _release(self) -> None:
@@ -206,6 +206,15 @@ class FunctionCtx:
         if self._state.saved:
             self._state.saved = None
             self._state.released = True
+
+
+def check_changeable(x: Tensor, name: str) -> None:
+    """Raise where x could not be changed in place with grad mode on."""
+    previous = core.set_grad_mode(True)
+    try:
+        core.check_inplace(x, name)
+    finally:
+        core.set_grad_mode(previous)
 
 
 def _check_tensors(name: str, values: tuple[Any, ...], optional: bool) -> None:

@@ -88,7 +88,9 @@ class SavedValue:
         if node is None or self.kind == OTHER:
             return value
         if self.kind == OUTPUT:
-            return core.at_edge(value, node, self.index) if node.differentiable(self.index) else value
+            return (
+                core.at_edge(value, node, self.index) if node.differentiable(self.index) else value
+            )
         edge, number = node.next_functions[self.index]
         if edge is None or (not self.hooked and core.gradient_edge(value) == (edge, number)):
             return value
