@@ -32,6 +32,8 @@ from tensorplay.ops.linalg_solve import (
     tensorinv,
     tensorsolve,
 )
+from tensorplay.ops.linalg_spectral import eig, eigh, eigvals, eigvalsh
+from tensorplay.ops.linalg_svd import svd, svdvals
 from tensorplay.ops.products import matmul
 
 __all__ = [
@@ -39,6 +41,10 @@ __all__ = [
     "cholesky",
     "cholesky_ex",
     "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
     "householder_product",
     "inv",
     "inv_ex",
@@ -55,6 +61,8 @@ __all__ = [
     "solve",
     "solve_ex",
     "solve_triangular",
+    "svd",
+    "svdvals",
     "tensorinv",
     "tensorsolve",
 ]
