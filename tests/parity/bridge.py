@@ -42,10 +42,21 @@ def to_ours(x: torch.Tensor) -> Tensor:
         return core.from_array(x.float().numpy().astype(ml_dtypes.bfloat16))
     if x.dtype == torch.complex32:
         x = x.to(torch.complex64)
-    memory = torch.as_strided(x, (x.untyped_storage().nbytes() // x.itemsize,), (1,), 0)
-    flat = memory.numpy().copy()[x.storage_offset() :]
+    flat = memory_of(x).numpy().copy()
     strides = tuple(s * x.itemsize for s in x.stride())
-    return core.from_array(np.lib.stride_tricks.as_strided(flat, tuple(x.shape), strides))
+    offset = x.storage_offset() * x.itemsize
+    return core.from_array(np.ndarray(tuple(x.shape), flat.dtype, flat, offset, strides))
+
+
+def memory_of(x: torch.Tensor) -> torch.Tensor:
+    """All the elements of the memory that x lies in."""
+    return torch.as_strided(x, (x.untyped_storage().nbytes() // x.itemsize,), (1,), 0)
+
+
+def copy_of(x: torch.Tensor) -> torch.Tensor:
+    """A leaf with memory of its own, in which it lies as x does in its."""
+    x = x.detach().resolve_conj().resolve_neg()
+    return torch.as_strided(memory_of(x).clone(), x.shape, x.stride(), x.storage_offset())
 
 
 def to_theirs(x: Tensor) -> torch.Tensor:
@@ -81,7 +92,7 @@ def is_tensor(x: Any) -> bool:
 def leaves(value: Any) -> list[Any]:
     """The tensors and other values in a result, in order, whatever its containers are called."""
     if isinstance(value, dict):
-        return [leaf for key in sorted(value) for leaf in leaves(value[key])]
+        return [leaf for item in value.values() for leaf in leaves(item)]
     if isinstance(value, (tuple, list)) and not isinstance(value, (torch.Size, tp_size())):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]

@@ -12,3 +12,4 @@ for _name in ("to_sparse", "sparse.sampled_addmm", "sparse.mm:reduce"):
     KNOWN[_name] = (("missing",), _SPARSE)
 for _name in ("_flash_attention_forward", "_efficient_attention_forward"):
     KNOWN[f"torch.ops.aten.{_name}"] = (("missing",), _FUSED)
+KNOWN["chalf"] = (("missing",), "NumPy has no complex type of two halves")

@@ -22,7 +22,7 @@ from torch.testing._internal import common_methods_invocations as database
 import tensorplay as tp
 from tensorplay._core import core
 from tensorplay.ops.kinds import PUBLIC
-from tests.parity.aspects import ASPECTS, CHECKS, Case
+from tests.parity.aspects import ASPECTS, CHECKS, Case, TheirMistake
 from tests.parity.bridge import Mismatch, map_tensors, substitute, tensors, translate
 from tests.parity.random_ops import RANDOM_CHECKS, is_random
 
@@ -83,7 +83,7 @@ def find(path: str) -> Any:
             found = getattr(found, part, None)
         if isinstance(found, property) or type(found).__name__ == "getset_descriptor":
             return functools.partial(getattr_of, path)
-        if found is not None:
+        if callable(found):
             return found
     return None
 
@@ -107,14 +107,14 @@ def retargeted(function: types.FunctionType) -> Callable[..., Any]:
     """A lambda of the database that calls tensorplay where it calls torch."""
     names = dict(function.__globals__)
     functional = getattr(getattr(tp, "nn", None), "functional", None)
-    names.update(torch=_Ours(), wrapper_set_seed=seeded, F=functional)
+    names.update(torch=_Ours(), wrapper_set_seed=unseeded, F=functional)
     return types.FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )
 
 
-def seeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Our `wrapper_set_seed`: random operators are seeded from outside, as PyTorch's are."""
+def unseeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """In place of the database's `wrapper_set_seed`: seeds are set outside, by the checks."""
     return function(*args, **kwargs)
 
 
@@ -122,7 +122,7 @@ def their_function(op: Any) -> Callable[..., Any]:
     """PyTorch's function, seeded only from outside."""
     if isinstance(op.op, types.FunctionType) and op.op.__name__ == "<lambda>":
         names = dict(op.op.__globals__)
-        names["wrapper_set_seed"] = lambda function, *args, **kwargs: function(*args, **kwargs)
+        names["wrapper_set_seed"] = unseeded
         return types.FunctionType(
             op.op.__code__, names, op.op.__name__, op.op.__defaults__, op.op.__closure__
         )
@@ -201,6 +201,8 @@ class Outcome:
     missing: str = ""
     passed: dict[str, int] = dataclasses.field(default_factory=dict)
     failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    mistakes: list[str] = dataclasses.field(default_factory=list)
+    """Where PyTorch contradicts its own function and we do not."""
 
     def ok(self, aspect: str) -> bool:
         """Whether everything in an aspect passed."""
@@ -234,7 +236,12 @@ def check_entry(
         except _MissingFunction as error:
             outcome.missing = str(error)
             return outcome
+        except TheirMistake as error:
+            outcome.mistakes.append(f"{aspect} {label}: {error}")
         except Exception as error:
+            if isinstance(error, AttributeError) and "has no attribute" in str(error):
+                outcome.missing = str(error)
+                return outcome
             text = str(error) if isinstance(error, Mismatch) else f"{type(error).__name__}: {error}"
             line = f"{str(dtype)[6:]} {label}: {' '.join(text.split())[:300]}"
             outcome.failures.setdefault(aspect, []).append(line)

@@ -107,6 +107,10 @@ def table(outcomes: Sequence[Outcome], aspects: Sequence[str] = ASPECTS) -> str:
         for aspect, errors in o.failures.items():
             passed = o.passed.get(aspect, 0)
             lines.append(f"  {o.name} {aspect} {len(errors)}/{len(errors) + passed}: {errors[0]}")
+    mistaken = [o for o in outcomes if o.mistakes]
+    if mistaken:
+        lines.append(f"\nPyTorch contradicts differences of its own function ({len(mistaken)}):")
+        lines += [f"  {o.name} {o.mistakes[0]}" for o in mistaken]
     return "\n".join(lines)
 
 
