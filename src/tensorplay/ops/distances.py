@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kinds import public, publish
+from tensorplay.ops.pairs import pdist
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 
@@ -56,25 +54,6 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
     tensor([[0.6000, 0.8000]])
     """
     return input / input.norm(p, dim, True).clamp(min=eps)
-
-
-@public(method=False)
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The p-norm distance of every pair of rows, (N * (N - 1) / 2,) of an (N, D) input.
-
-    Raises:
-        RuntimeError: unless the input has 2 dims, or for a negative p.
-
-    >>> import tensorplay as tp
-    >>> tp.nn.functional.pdist(tp.tensor([[0., 0.], [3., 4.], [0., 1.]]))
-    tensor([5.0000, 1.0000, 4.2426])
-    """
-    if input.ndim != 2:
-        raise RuntimeError(f"pdist(): only supports 2D tensors, got shape {list(input.shape)}")
-    if p < 0:
-        raise RuntimeError(f"pdist(): only supports non-negative p values, got {p}")
-    first, second = (core.from_array(i) for i in np.triu_indices(input.shape[0], 1))
-    return (input.index_select(0, first) - input.index_select(0, second)).norm(p, 1)
 
 
 for _name, _function in (
