@@ -96,7 +96,7 @@ def _reduce_extremum(name: str, operator: Any, input: Tensor, dim: Any, keepdim:
     refuse_complex(name, input)
     try:
         return operator(input, dims, keepdim)
-    except ValueError:
+    except RuntimeError:  # NumPy's, for no elements
         if dim is None:
             refuse_nothing(name, input, RuntimeError)
         refuse_empty(name, input, dims)
