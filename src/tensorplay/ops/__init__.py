@@ -42,6 +42,8 @@ from tensorplay.ops import (
     linalg_lu,
     linalg_qr,
     linalg_solve,
+    linalg_spectral,
+    linalg_svd,
     logic,
     losses,
     margins,
