@@ -227,6 +227,10 @@ zeta = elementwise(
 
 for _primitive in (erf, erfc, erfinv, lgamma):
     publish(_primitive, _primitive.name, inplace=True)
+igamma = gammainc
+igammac = gammaincc
+publish(igamma, "igamma", inplace=True)
+publish(igammac, "igammac", inplace=True)
 for _name, _function in (
     ("erf", erf), ("erfc", erfc), ("erfinv", erfinv), ("ndtr", ndtr),
     ("ndtri", ndtri), ("log_ndtr", log_ndtr), ("entr", entr), ("gammaln", lgamma),
