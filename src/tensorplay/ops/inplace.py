@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorplay._core.core import Tensor
 from tensorplay.ops import (  # noqa: F401  (they define the methods)
     arithmetic,
+    assignment,
     bessel,
     choices,
     complexes,
@@ -53,6 +54,7 @@ floor_ = Tensor.floor_
 frac_ = Tensor.frac_
 gcd_ = Tensor.gcd_
 i0_ = Tensor.i0_
+index_put_ = Tensor.index_put_
 lcm_ = Tensor.lcm_
 ldexp_ = Tensor.ldexp_
 log10_ = Tensor.log10_
