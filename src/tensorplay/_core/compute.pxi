@@ -6,6 +6,10 @@ ctypedef void (*Row32)(const float*, float*, int64_t, int64_t) noexcept nogil
 ctypedef void (*Row64)(const double*, double*, int64_t, int64_t) noexcept nogil
 ctypedef void (*RowPair32)(const float*, const float*, float*, int64_t, int64_t) noexcept nogil
 ctypedef void (*RowPair64)(const double*, const double*, double*, int64_t, int64_t) noexcept nogil
+ctypedef void (*Norm32)(const float*, const float*, const float*, float*, int64_t, int64_t,
+                        double) noexcept nogil
+ctypedef void (*Norm64)(const double*, const double*, const double*, double*, int64_t, int64_t,
+                        double) noexcept nogil
 
 
 cdef const Loop* named_loop(const Loop* table, str name) except NULL:
@@ -125,6 +129,64 @@ cdef class RowKernel:
         else:
             with nogil:
                 (<Row64>loop64)(<const double*>a, <double*>cnp.PyArray_DATA(out), rows, cols)
+        return out
+
+
+cdef class NormKernel:
+    """`kernel(a, b, c, cols, eps)`: rows of `cols` elements standardised, or a derivative of that.
+
+    The first `full` arrays have all rows, the others (or None) are one row. The result has all
+    rows, or is one row that is summed over them. None where the compiled loop does not apply.
+    """
+
+    cdef void* f32
+    cdef void* f64
+    cdef int full
+    cdef bint summed
+
+    def __init__(self, str loop, int full, bint summed=False):
+        cdef const Loop* entry = named_loop(kernels().norm, loop)
+        self.f32 = entry.f32
+        self.f64 = entry.f64
+        self.full = full
+        self.summed = summed
+
+    def __call__(self, cnp.ndarray a, b, c, int64_t cols, double eps):
+        cdef void* loop32 = self.f32
+        cdef void* loop64 = self.f64
+        cdef void* data[3]
+        cdef int64_t size = cnp.PyArray_SIZE(a), wanted, rows
+        cdef cnp.npy_intp sizes[1]
+        cdef cnp.ndarray other, out
+        cdef int i, num = cnp.PyArray_TYPE(a)
+        if not is_loop_array(a) or size == 0 or cols == 0:
+            return None
+        data[0] = cnp.PyArray_DATA(a)
+        for i, item in enumerate((b, c)):
+            data[i + 1] = NULL
+            if item is None:
+                continue
+            other = <cnp.ndarray?>item
+            wanted = size if i + 1 < self.full else cols
+            if not is_loop_array(other) or cnp.PyArray_TYPE(other) != num \
+                    or cnp.PyArray_SIZE(other) != wanted:
+                return None
+            data[i + 1] = cnp.PyArray_DATA(other)
+        rows = size // cols
+        if self.summed:
+            sizes[0] = cols
+            out = cnp.PyArray_EMPTY(1, sizes, num, 0)
+        else:
+            out = empty_like_shape(a)
+        target = cnp.PyArray_DATA(out)
+        if num == cnp.NPY_FLOAT:
+            with nogil:
+                (<Norm32>loop32)(<const float*>data[0], <const float*>data[1],
+                                 <const float*>data[2], <float*>target, rows, cols, eps)
+        else:
+            with nogil:
+                (<Norm64>loop64)(<const double*>data[0], <const double*>data[1],
+                                 <const double*>data[2], <double*>target, rows, cols, eps)
         return out
 
 

@@ -25,6 +25,7 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
                          int64_t, int64_t, int64_t)
         void (*gemm_f64)(const double*, int64_t, int64_t, const double*, int64_t, int64_t, double*,
                          int64_t, int64_t, int64_t)
+        const Loop* norm
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)

@@ -628,11 +628,19 @@ def zeros_shaped(Tensor like, tuple shape):
 def can_view(Tensor x, tuple shape):
     """Whether the memory of x can be seen in another shape without a copy."""
     cdef object array
+    cdef Tensor value
+    cdef int previous
     if x._array is None:
-        if x._bdim <= 0:
-            inner = shape if x._bdim < 0 else (shape_of(x._value)[0],) + shape
-            return can_view(x._value, inner)
-        return False
+        value = x._value
+        if x._bdim < 0:
+            return can_view(value, shape)
+        if x._bdim > 0:
+            previous = set_grad_mode(False)
+            try:
+                value = _layer["movedim"](value, x._bdim, 0)
+            finally:
+                set_grad_mode(previous)
+        return can_view(value, (shape_of(value)[0],) + shape)
     array = x._array
     if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array):
         return True

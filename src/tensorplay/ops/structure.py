@@ -13,6 +13,7 @@ from tensorplay.base import dtypes
 from tensorplay.ops.kinds import (
     batch_elementwise,
     batch_size,
+    batch_size,
     front,
     install_method,
     linear,
@@ -139,21 +140,17 @@ def _view_scatter_kernel(base: np.ndarray, source: np.ndarray, chain: Any) -> np
 
 
 def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    # The same steps on boxes over a copy of the base: their batching rules find the views.
     size = batch_size(values, bdims)
     base, source = (materialize(x, b, size) for x, b in zip(values, bdims, strict=True))
-    shape, is_complex = tuple(base.shape), base.dtype.is_complex
-    places = _view_places(shape[1:], is_complex, params[0]).reshape(-1)
-    if source.dtype.is_complex:
-        source = core.registry["view_as_real"](source)
-    if is_complex:
-        base = core.registry["view_as_real"](base)
-    numbers, written = base.reshape(size, -1), source.reshape(size, -1)
-    if places.size and places.min() < 0:
-        written = written.index_select(1, core.from_array(np.flatnonzero(places >= 0)))
-        places = places[places >= 0]
-    numbers = numbers.index_copy(1, core.from_array(places), written)
-    numbers = numbers.reshape(tuple(base.shape))
-    return core.registry["view_as_complex"](numbers) if is_complex else numbers, 0
+    base = clone(base)
+    level = core.push_level("vmap", size, "error")
+    try:
+        target = follow(core.box(base, 0, level), params[0])
+        core.assign(target, core.box(source, 0, level), "copy_")
+    finally:
+        core.pop_level(level)
+    return base, 0
 
 
 view_scatter = linear(

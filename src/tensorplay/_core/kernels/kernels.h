@@ -34,6 +34,11 @@ template <class T>
 using GemmLoop = void (*)(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,
                           int64_t b_col, T* c, int64_t m, int64_t n, int64_t k);
 
+// Rows standardised, and the backward passes of that (see norm.hpp); c may be null.
+template <class T>
+using NormLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t rows, int64_t cols,
+                          double eps);
+
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
     const char* name;
@@ -50,6 +55,7 @@ struct Kernels {
     const Loop* row2;            // "softmax_backward", "log_softmax_backward"
     GemmLoop<float> gemm_f32;
     GemmLoop<double> gemm_f64;
+    const Loop* norm;            // "standardize", "standardize_input", "standardize_weight"
 };
 
 const Kernels& kernels();        // chosen once, at first use

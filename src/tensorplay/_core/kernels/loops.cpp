@@ -1,5 +1,6 @@
 // The table of all loops, compiled once per instruction set.
 #include "loops.hpp"
+#include "norm.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
 
@@ -57,12 +58,18 @@ static const Loop row2_loops[] = {
     END,
 };
 
+static const Loop norm_loops[] = {
+    ENTRY("standardize", standardize), ENTRY("standardize_input", standardize_input),
+    ENTRY("standardize_weight", standardize_weight),
+    END,
+};
+
 #define TENSORPLAY_QUOTE(name) #name
 #define TENSORPLAY_STRING(name) TENSORPLAY_QUOTE(name)
 extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
-    row2_loops, gemm<float>, gemm<double>,
+    row2_loops, gemm<float>, gemm<double>, norm_loops,
 };
 
 }  // namespace tensorplay::TENSORPLAY_ISA
