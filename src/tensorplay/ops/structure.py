@@ -13,7 +13,6 @@ from tensorplay.base import dtypes
 from tensorplay.ops.kinds import (
     batch_elementwise,
     batch_size,
-    batch_size,
     front,
     install_method,
     linear,
