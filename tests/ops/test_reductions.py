@@ -73,6 +73,13 @@ def test_dtype_argument_converts_first():
     assert tp.cumsum(tp.tensor([1, 2]), 0, dtype=tp.float64).dtype is tp.float64
 
 
+@pytest.mark.parametrize("dtype", [tp.int32, tp.bool, tp.float16])
+@pytest.mark.parametrize("name", ["sum", "prod", "nansum", "cumsum", "cumprod"])
+def test_dtype_argument_is_the_dtype_of_the_result(name, dtype):
+    dims = (0,) if name.startswith("cum") else ()
+    assert getattr(tp, name)(tp.ones(3), *dims, dtype=dtype).dtype is dtype
+
+
 def test_running_sums_of_float32_do_not_drift():
     x = tp.full((100_000,), 0.1, dtype=tp.float32)
     assert tp.cumsum(x, 0)[-1].item() == pytest.approx(10_000, rel=1e-6)

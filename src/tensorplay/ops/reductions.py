@@ -143,7 +143,7 @@ def sum(
 ) -> Tensor:
     """The sum over `dim` (an int, a tuple of ints; None: all); integers and bools sum to int64.
 
-    dtype: convert the input first.
+    dtype: of the result; the input is converted to it first.
 
     Raises:
         IndexError: if a dim is out of range.
@@ -154,7 +154,8 @@ def sum(
     tensor([4., 6.])
     """
     if dtype is not None:
-        input = convert(input, dtypes.as_dtype(dtype))
+        dtype = dtypes.as_dtype(dtype)
+        return convert(sum(convert(input, dtype), dim, keepdim), dtype)
     return sum_op(input, reduced_dims(dim, input, "sum"), _kept(dim, keepdim))
 
 
@@ -279,7 +280,8 @@ def prod(
     """
     require_tensor(input, "prod")
     if dtype is not None:
-        input = convert(input, dtypes.as_dtype(dtype))
+        dtype = dtypes.as_dtype(dtype)
+        return convert(prod(convert(input, dtype), dim, keepdim), dtype)
     dims = reduced_dims(dim, input, "prod")
     if len(dims) == 1:
         return prod_op(input, dims[0], keepdim)

@@ -251,9 +251,10 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 
 def _running(name: str, operator: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     require_tensor(input, name)
-    dim = wrap_dim(dim, input, name)
+    dim = wrap_dim(dim, input.ndim, name)
     if dtype is not None:
-        input = convert(input, dtypes.as_dtype(dtype))
+        dtype = dtypes.as_dtype(dtype)
+        return convert(_running(name, operator, convert(input, dtype), dim, None), dtype)
     if input.ndim == 0:
         return with_dims(operator, input, 0, False)
     return operator(input, dim, False)
