@@ -17,6 +17,7 @@ from math import pi as pi
 from tensorplay import autograd as autograd
 from tensorplay import func as func
 from tensorplay import linalg as linalg
+from tensorplay import masked as masked
 from tensorplay import nn as nn
 from tensorplay import ops as ops
 from tensorplay import special as special

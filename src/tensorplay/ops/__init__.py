@@ -47,6 +47,7 @@ from tensorplay.ops import (
     logic,
     losses,
     margins,
+    masked,
     masks,
     matrices,
     max_pooling,
