@@ -97,6 +97,7 @@ from tensorplay.ops.arithmetic import remainder as remainder
 from tensorplay.ops.arithmetic import rsub as rsub
 from tensorplay.ops.arithmetic import sub as sub
 from tensorplay.ops.arithmetic import sub as subtract
+from tensorplay.ops.arrange import constant_pad_nd as constant_pad_nd
 from tensorplay.ops.arrange import diag as diag
 from tensorplay.ops.arrange import diag_embed as diag_embed
 from tensorplay.ops.arrange import diagflat as diagflat
@@ -164,12 +165,18 @@ from tensorplay.ops.copies import diagonal_copy as diagonal_copy
 from tensorplay.ops.copies import expand_copy as expand_copy
 from tensorplay.ops.copies import narrow_copy as narrow_copy
 from tensorplay.ops.copies import permute_copy as permute_copy
+from tensorplay.ops.copies import select_copy as select_copy
+from tensorplay.ops.copies import slice_copy as slice_copy
+from tensorplay.ops.copies import split_copy as split_copy
 from tensorplay.ops.copies import split_with_sizes_copy as split_with_sizes_copy
 from tensorplay.ops.copies import squeeze_copy as squeeze_copy
 from tensorplay.ops.copies import t_copy as t_copy
+from tensorplay.ops.copies import transpose_copy as transpose_copy
 from tensorplay.ops.copies import unbind_copy as unbind_copy
 from tensorplay.ops.copies import unfold_copy as unfold_copy
 from tensorplay.ops.copies import unsqueeze_copy as unsqueeze_copy
+from tensorplay.ops.copies import view_as_complex_copy as view_as_complex_copy
+from tensorplay.ops.copies import view_as_real_copy as view_as_real_copy
 from tensorplay.ops.copies import view_copy as view_copy
 from tensorplay.ops.creation import as_tensor as as_tensor
 from tensorplay.ops.creation import empty as empty
@@ -216,6 +223,7 @@ from tensorplay.ops.index_ops import index_select as index_select
 from tensorplay.ops.index_ops import put as put
 from tensorplay.ops.index_ops import take as take
 from tensorplay.ops.index_ops import take_along_dim as take_along_dim
+from tensorplay.ops.index_ops import unravel_index as unravel_index
 from tensorplay.ops.inplace import abs_ as abs_
 from tensorplay.ops.inplace import acos_ as acos_
 from tensorplay.ops.inplace import acosh_ as acosh_
@@ -276,6 +284,8 @@ from tensorplay.ops.inplace import tan_ as tan_
 from tensorplay.ops.inplace import tanh_ as tanh_
 from tensorplay.ops.inplace import trunc_ as trunc_
 from tensorplay.ops.inplace import xlogy_ as xlogy_
+from tensorplay.ops.inplace_views import as_strided_ as as_strided_
+from tensorplay.ops.inplace_views import resize_as_ as resize_as_
 from tensorplay.ops.interchange import asarray as asarray
 from tensorplay.ops.interchange import from_dlpack as from_dlpack
 from tensorplay.ops.interchange import from_numpy as from_numpy
@@ -313,6 +323,11 @@ from tensorplay.ops.linalg_cholesky import cholesky_solve as cholesky_solve
 from tensorplay.ops.linalg_det import det as det
 from tensorplay.ops.linalg_det import logdet as logdet
 from tensorplay.ops.linalg_det import slogdet as slogdet
+from tensorplay.ops.linalg_functions import cross_older as cross
+from tensorplay.ops.linalg_functions import matrix_exp as matrix_exp
+from tensorplay.ops.linalg_functions import matrix_power as matrix_power
+from tensorplay.ops.linalg_lowrank import pca_lowrank as pca_lowrank
+from tensorplay.ops.linalg_lowrank import svd_lowrank as svd_lowrank
 from tensorplay.ops.linalg_lu import lu_older as lu
 from tensorplay.ops.linalg_lu import lu_solve_older as lu_solve
 from tensorplay.ops.linalg_lu import lu_unpack as lu_unpack
@@ -486,6 +501,7 @@ from tensorplay.ops.scatter import scatter_reduce as scatter_reduce
 from tensorplay.ops.sets import bincount as bincount
 from tensorplay.ops.sets import histc as histc
 from tensorplay.ops.sets import histogram as histogram
+from tensorplay.ops.sets import histogramdd as histogramdd
 from tensorplay.ops.sets import isin as isin
 from tensorplay.ops.sets import unique as unique
 from tensorplay.ops.sets import unique_consecutive as unique_consecutive
@@ -499,8 +515,8 @@ from tensorplay.ops.shaping import permute as permute
 from tensorplay.ops.shaping import ravel as ravel
 from tensorplay.ops.shaping import reshape as reshape
 from tensorplay.ops.shaping import squeeze as squeeze
+from tensorplay.ops.shaping import swapaxes as swapaxes
 from tensorplay.ops.shaping import t as t
-from tensorplay.ops.shaping import transpose as swapaxes
 from tensorplay.ops.shaping import transpose as swapdims
 from tensorplay.ops.shaping import transpose as transpose
 from tensorplay.ops.shaping import unflatten as unflatten
