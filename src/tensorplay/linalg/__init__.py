@@ -13,6 +13,19 @@ tensor([[ 2., -1.],
 from tensorplay.ops.linalg_base import LinAlgError
 from tensorplay.ops.linalg_cholesky import cholesky, cholesky_ex
 from tensorplay.ops.linalg_det import det, slogdet
+from tensorplay.ops.linalg_functions import (
+    cond,
+    cross,
+    diagonal,
+    matrix_exp,
+    matrix_norm,
+    matrix_power,
+    multi_dot,
+    norm,
+    vander,
+    vecdot,
+    vector_norm,
+)
 from tensorplay.ops.linalg_lu import (
     ldl_factor,
     ldl_factor_ex,
@@ -22,6 +35,7 @@ from tensorplay.ops.linalg_lu import (
     lu_factor_ex,
     lu_solve,
 )
+from tensorplay.ops.linalg_pinv import lstsq, matrix_rank, pinv
 from tensorplay.ops.linalg_qr import householder_product, qr
 from tensorplay.ops.linalg_solve import (
     inv,
@@ -40,7 +54,10 @@ __all__ = [
     "LinAlgError",
     "cholesky",
     "cholesky_ex",
+    "cond",
+    "cross",
     "det",
+    "diagonal",
     "eig",
     "eigh",
     "eigvals",
@@ -51,11 +68,19 @@ __all__ = [
     "ldl_factor",
     "ldl_factor_ex",
     "ldl_solve",
+    "lstsq",
     "lu",
     "lu_factor",
     "lu_factor_ex",
     "lu_solve",
     "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
     "qr",
     "slogdet",
     "solve",
@@ -65,4 +90,7 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
 ]
