@@ -435,6 +435,26 @@ def set_data(Tensor x, Tensor value):
     x.version = None if x.version is None else Version.__new__(Version)
 
 
+def become(Tensor x, object function, str name):
+    """Let x be `function(x)`, which is a view of what x was (`t_`, `unsqueeze_` and their kin)."""
+    cdef Tensor before, after
+    check_inplace(x, name)
+    before = alias_with_history(x)
+    if x.view is not None:
+        before.view = x.view
+        before.flags |= x.flags & (VIEW | NO_INPLACE | NO_GRAD_VIEW)
+    after = function(before)
+    x._array = after._array
+    x._value = after._value
+    x._bdim = after._bdim
+    x._level = after._level
+    if x.view is not None:
+        x.view = after.view
+    take_history(x, after)
+    count_change(x)
+    return x
+
+
 def share_version(Tensor x, Tensor other):
     """Let two tensors over the same memory count their changes together."""
     x.version = version_of(other)

@@ -152,7 +152,7 @@ def check_index(index: Any, name: str) -> Tensor:
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if index.dtype is dtypes.int64:
         return index
-    if index.dtype is not dtypes.int32:
+    if index.dtype is not dtypes.int32 and index.numel():  # an empty one may be of any dtype
         raise RuntimeError(
             f"{name}(): expected index to be of dtype int64 or int32, got {index.dtype}"
         )

@@ -275,4 +275,40 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     x_shape[dim] = i_shape[dim] = 1
     shape = list(broadcast_shapes_of("take_along_dim", x_shape, i_shape))
     x = expand_to(input, (*shape[:dim], own, *shape[dim + 1 :]))
+    indices = checked_index_op(indices, own, dim, "take_along_dim", RuntimeError, True)
     return gather_op(x, expand_to(indices, (*shape[:dim], wanted, *shape[dim + 1 :])), dim)
+
+
+def _unravel_kernel(index: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
+    at.check_range(index, at.numel(shape), 0, "unravel_index", ValueError, negative=False)
+    return [np.asarray(i, np.int64) for i in np.unravel_index(index, shape)]
+
+
+unravel_op = constant(
+    "unravel_index",
+    _unravel_kernel,
+    inputs=("index",),
+    params=("shape",),
+    outputs=-1,
+    batch=lambda p, values, bdims, params: (p(values[0], *params), bdims[0]),
+)
+
+
+@public(method=False)
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Flat positions in a tensor of a shape as one index tensor per dim.
+
+    Raises:
+        ValueError: if a position is out of range, or a size is negative.
+
+    >>> import tensorplay as tp
+    >>> tp.unravel_index(tp.tensor([5, 3]), (2, 3))
+    (tensor([1, 1]), tensor([2, 0]))
+    """
+    if not isinstance(indices, Tensor) or indices.dtype.category != dtypes.INTEGER:
+        found = indices.dtype if isinstance(indices, Tensor) else type(indices).__name__
+        raise ValueError(f"unravel_index(): expected an integer tensor of indices, got {found}")
+    sizes = (int(shape),) if isinstance(shape, int) else tuple(map(int, shape))
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"unravel_index(): sizes must not be negative, got {list(sizes)}")
+    return unravel_op(check_index(indices.long(), "unravel_index"), sizes)

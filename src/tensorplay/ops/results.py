@@ -33,6 +33,7 @@ sort = _result("sort", "values", "indices")
 topk = _result("topk", "values", "indices")
 kthvalue = _result("kthvalue", "values", "indices")
 histogram = _result("histogram", "hist", "bin_edges")
+histogramdd = _result("histogramdd", "hist", "bin_edges")
 frexp = _result("frexp", "mantissa", "exponent")
 
 linalg_solve_ex = _result("linalg_solve_ex", "result", "info")

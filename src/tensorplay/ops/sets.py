@@ -271,3 +271,52 @@ def histogram(
             raise RuntimeError(f"histogram(): bins must be positive, got {bins}")
     low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
     return results.histogram(*histogram_op(input, weight, edges, (low, high), bool(density)))
+
+
+def _histogramdd_kernel(
+    x: np.ndarray, weights: np.ndarray | None, bins: Any, range: Any, density: bool
+) -> list[np.ndarray]:
+    edges = [
+        _edges(x[:, d], b, *range[d]) if isinstance(b, int) else np.array(b)
+        for d, b in enumerate(bins)
+    ]
+    found, _ = np.histogramdd(sortable(x), edges, density=density, weights=weights)
+    return [found.astype(x.dtype), *(e.astype(x.dtype) for e in edges)]
+
+
+histogramdd_op = constant(
+    "histogramdd", _histogramdd_kernel, inputs=("x", "weights"),
+    params=("bins", "range", "density"), outputs=-1, batch=refuse_batched("histogramdd", _ADVICE),
+)  # fmt: skip
+
+
+@public(method=False)
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> results.histogramdd:
+    """How much weight of points (the rows of `input`) falls into each cell: (hist, bin_edges).
+
+    bins: how many, or how many in each direction, or a sequence of ascending edges for each.
+    range: low and high of each direction, one after the other; by default those of the points.
+
+    Raises:
+        RuntimeError: if the numbers of bins or bounds do not fit the number of columns.
+    """
+    columns = input.shape[-1]
+    points = input.reshape(-1, columns)
+    counts = [bins] * columns if isinstance(bins, int) else list(bins)
+    if len(counts) != columns:
+        raise RuntimeError(f"histogramdd(): expected {columns} numbers of bins, got {len(counts)}")
+    given = tuple(tuple(b.tolist()) if isinstance(b, Tensor) else int(b) for b in counts)
+    bounds = [0.0] * (2 * columns) if range is None else [float(r) for r in range]
+    if len(bounds) != 2 * columns:
+        raise RuntimeError(f"histogramdd(): expected {2 * columns} bounds, got {len(bounds)}")
+    pairs = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    flat_weight = None if weight is None else weight.reshape(-1)
+    hist, *edges = histogramdd_op(points, flat_weight, given, pairs, bool(density))
+    return results.histogramdd(hist, tuple(edges))

@@ -91,7 +91,7 @@ def reshape_to(x: Any, shape: tuple[int, ...]) -> Tensor:
 
 
 @public()
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """`input` in another shape of as many elements; one size may be -1. A view where possible.
 
     Raises:
@@ -102,19 +102,21 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    sizes = sizes_of(shape, "reshape")
+    sizes = sizes_of(sizes if shape is None else (shape,), "reshape")
     if core.can_reshape(input, sizes):
         return view_op(input, sizes)
     return reshape_to(input, infer_shape(sizes, input.shape, "reshape"))
 
 
 @method()
-def view(self: Tensor, *shape: Any) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """This tensor's memory in another shape, or (given a dtype) as another dtype of equal size.
 
     Raises:
         RuntimeError: if the shape does not fit, or the memory cannot be seen that way.
     """
+    if size is not None or dtype is not None:
+        shape = (size if dtype is None else dtype,)
     if len(shape) == 1 and not isinstance(shape[0], (int, Sequence, Tensor)):
         return core.registry["view_dtype"](self, shape[0])
     wanted = sizes_of(shape, "view")
@@ -219,21 +221,23 @@ permute_op.naming = lambda node: (
 
 
 @public()
-def permute(input: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """`input` with its dims in another order (a view).
 
     Raises:
         RuntimeError: unless `dims` names every dim once.
     """
-    order = tuple(wrap_dim(d, input, "permute") for d in sizes_of(dims, "permute"))
+    given = sizes_of(order if dims is None else (dims,), "permute")
+    order = tuple(wrap_dim(d, input, "permute") for d in given)
     if sorted(order) != list(range(input.ndim)):
         raise RuntimeError(
-            f"permute(): dims {order} must name each dim of a tensor of shape {list(input.shape)} once"
+            f"permute(): dims {given} must name each dim of a tensor of shape {list(input.shape)} "
+            "once"
         )
     return permute_op(input, order)
 
 
-@public(aliases=("swapaxes", "swapdims"))
+@public(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`input` with two dims exchanged (a view)."""
     ndim = input.ndim
@@ -242,6 +246,12 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     if ndim:
         order[a], order[b] = b, a
     return permute_op(input, tuple(order))
+
+
+@public()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """`input` with two dims exchanged (a view); another name of `transpose`."""
+    return transpose(input, axis0, axis1)
 
 
 @public()
@@ -337,13 +347,13 @@ def broadcast_shapes_of(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 @method()
-def expand(self: Tensor, *sizes: Any) -> Tensor:
+def expand(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """This tensor repeated along dims of size one, without a copy; -1 keeps a size.
 
     Raises:
         RuntimeError: if a size does not fit.
     """
-    wanted = sizes_of(sizes, "expand")
+    wanted = sizes_of(sizes if size is None else (size,), "expand")
     return _expand(self, wanted, "expand")
 
 
