@@ -23,9 +23,27 @@ from tensorplay.ops.kinds import batch_size, front, materialize, primitive
 from tensorplay.ops.structure import sum_to
 
 _mean = core.ReduceKernel("mean", np.mean)
+_rows = core.NormKernel("standardize", 1)
+_rows_input = core.NormKernel("standardize_input", 2)
+_rows_weight = core.NormKernel("standardize_weight", 2, True)
 
 
 # --- kernels --------------------------------------------------------------------------------------
+#
+# Compiled where the dims are the last ones (layer norm); else with NumPy.
+
+
+def _columns(x: np.ndarray, dims: tuple[int, ...]) -> int:
+    """How many elements a row has where the dims are the last ones; else 0."""
+    if not dims or dims[0] != x.ndim - len(dims):
+        return 0
+    return math.prod(x.shape[dims[0] :])
+
+
+def _one_row(x: np.ndarray, *others: np.ndarray | None, lead: int) -> bool:
+    """Whether each of the others is one row: x's sizes from dim `lead` on, and no others."""
+    row = (1,) * lead + x.shape[lead:]
+    return all(other is None or other.shape == row for other in others)
 
 
 def _mean_over(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
@@ -50,6 +68,18 @@ def _centred(x: np.ndarray, dims: tuple[int, ...], eps: float) -> tuple[np.ndarr
 def _standardize_kernel(
     x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, dims: Any, eps: float
 ) -> np.ndarray:
+    cols = _columns(x, dims)
+    if cols:
+        out = _rows(x, w, b, cols, eps) if _one_row(x, w, b, lead=dims[0]) else None
+        if out is not None:
+            return out
+        out = _rows(x, None, None, cols, eps)  # group norm: a weight for several rows
+        if out is not None:
+            if w is not None:
+                out *= w
+            if b is not None:
+                out += b
+            return out
     centred, r = _centred(x, dims, eps)
     if w is not None and w.size <= r.size and all(w.shape[d] == 1 for d in dims):
         centred *= r * w
@@ -65,6 +95,13 @@ def _standardize_kernel(
 def _input_kernel(
     v: np.ndarray, x: np.ndarray, w: np.ndarray | None, dims: Any, eps: float
 ) -> np.ndarray:
+    cols = _columns(x, dims)
+    if cols:
+        out = _rows_input(v, x, w, cols, eps) if _one_row(x, w, lead=dims[0]) else None
+        if out is None and w is not None:
+            out = _rows_input(v * w, x, None, cols, eps)
+        if out is not None:
+            return out
     h, r = _centred(x, dims, eps)
     h *= r
     scaled = v if w is None else v * w
@@ -77,6 +114,11 @@ def _input_kernel(
 
 
 def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: Any) -> np.ndarray:
+    cols = _columns(x, dims)
+    if cols and shape == (1,) * dims[0] + x.shape[dims[0] :]:
+        out = _rows_weight(v, x, None, cols, eps)
+        if out is not None:
+            return out.reshape(shape)
     h, r = _centred(x, dims, eps)
     h *= r
     h *= v
