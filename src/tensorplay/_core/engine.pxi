@@ -318,7 +318,7 @@ cdef bint is_undefined(Node node, object cotangent):
                     return False
         else:
             return False
-    return not (type(node) is PythonNode and (<PythonNode>node).runs_undefined)
+    return not (isinstance(node, PythonNode) and (<PythonNode>node).runs_undefined)
 
 
 cdef object wanted_inputs(Run run, Node node):
@@ -516,3 +516,10 @@ def unit_block(Py_ssize_t total, Py_ssize_t start, Py_ssize_t count, dtype):
 def level_of(Tensor x):
     """The active level that x is boxed at; None for a plain tensor or when that has ended."""
     return find_level(x._level) if x.flags & BOX else None
+
+
+def unit_vector(Tensor like, Py_ssize_t index):
+    """Zeros like a tensor with a one at a flat index."""
+    array = np.zeros(shape_of(like), dtype=dtype_of(like).numpy)
+    array.reshape(-1)[index] = 1
+    return new_tensor(array)

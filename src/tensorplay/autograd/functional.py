@@ -289,12 +289,15 @@ def _arrange(rows: list[Any], given: bool, given_inputs: bool, create_graph: boo
 
 def _rows(out: Tensor, inputs: Any, create_graph: bool, strict: bool, number: int) -> list[Tensor]:
     """The Jacobian of one output, one backward pass per element."""
-    flat = out.reshape(-1)
     collected: list[list[Tensor]] = [[] for _ in inputs]
     used = [False] * len(inputs)
-    one = core.ones_shaped((), flat.dtype)
-    for j in range(flat.shape[0]):
-        found = _grads((flat[j],), inputs, (one,), create_graph, True)
+    root, edges = core.gradient_edge(out), [core.gradient_edge(x) for x in inputs]
+    for j in range(out.numel()):
+        # Straight to the engine: what `grad` checks is known here, and there are many rows.
+        found: list[Any] = [None] * len(inputs)
+        if root[0] is not None:
+            unit = core.unit_vector(out, j)
+            found = core.run_backward([(*root, unit)], True, create_graph, edges)
         for k, (g, x) in enumerate(zip(found, inputs, strict=True)):
             if g is not None and strict and create_graph and not g.requires_grad:
                 raise strict_failure(
