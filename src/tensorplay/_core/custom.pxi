@@ -9,11 +9,11 @@ def make_node(kind, label, run, inputs, metas, context):
     for item in inputs:
         if is_tensor(item) and (<Tensor>item).flags & VIEW:
             refresh(<Tensor>item)
-    node.label = label
-    node.run = run
-    node.metas = tuple(metas)
-    node.outputs = len(node.metas)
-    node.context = context
+    node._label = label
+    node._run = run
+    node._metas = tuple(metas)
+    node.outputs = len(node._metas)
+    node._context = context
     node.runs_undefined = True
     link(node, tuple(inputs))
     if tp_modes & MODE_ANOMALY:

@@ -63,7 +63,7 @@ cdef object run_primitive(Primitive p, tuple inputs, tuple params, unsigned int 
         result = run_arrays(p, inputs, params)
     if p.is_view:
         mark_views(p, inputs, params, result)
-    if tp_modes & MODE_INFERENCE:
+    if tp_modes & MODE_INFERENCE and not (p.is_view and not flags & INFERENCE):
         for out in (result if p.outputs != 1 else (result,)):
             (<Tensor>out).flags |= INFERENCE
     if flags & REQUIRES_GRAD and tp_grad_mode and p.differentiable:
@@ -96,6 +96,8 @@ cdef tuple unify(Primitive p, tuple inputs):
         return inputs
     if p.check is not None:
         p.check(inputs)
+    if tensors == 1 and n > 1 and numbers_like_tensor(items):
+        return tuple(items)
     entries = []
     for i in range(n):
         item = items[i]
@@ -114,6 +116,23 @@ cdef tuple unify(Primitive p, tuple inputs):
         if items[i] is not None and dtype_of(<Tensor>items[i]) is not target:
             items[i] = _layer["cast"](items[i], target)
     return tuple(items)
+
+
+cdef bint numbers_like_tensor(list items):
+    """Give real numbers beside one floating-point tensor its dtype; False: promotion decides."""
+    cdef Tensor x = None
+    for item in items:
+        if is_tensor(item):
+            x = item
+        elif item is not None and type(item) is not float and type(item) is not int:
+            return False
+    if x.flags & WEAK or not is_differentiable_typenum(typenum_of(x)):
+        return False
+    kind = dtype_of(x).numpy
+    for i, item in enumerate(items):
+        if item is not None and not is_tensor(item):
+            items[i] = new_tensor(np.array(item, dtype=kind))
+    return True
 
 
 cdef str argument_message(Primitive p, Py_ssize_t i, object value):
@@ -402,6 +421,10 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
         item = inputs[i] if i >= 64 or saves >> i & 1 else None
         if item is not None and version_number(item):
             versioned = True
+        if is_tensor(item) and (<Tensor>item).flags & INFERENCE:
+            raise RuntimeError(
+                f"{node.primitive.name}(): an inference tensor cannot be saved for backward; make "
+                "a normal tensor of it with .clone() outside inference_mode")
         if hooks is not None and is_tensor(item):
             item = pack(item, hooks)
         saved.append(item)
@@ -424,14 +447,7 @@ cdef class Packed:
 
 cdef object pack(Tensor x, tuple hooks):
     cdef Packed packed = Packed.__new__(Packed)
-    cdef int modes = tp_modes
-    if hooks[0] is None:      # hooks are disabled: the message says why
-        raise RuntimeError(hooks[1])
-    set_mode(MODE_SAVED_HOOKS, False)
-    try:
-        packed.value = hooks[0](x)
-    finally:
-        set_mode(MODE_SAVED_HOOKS, True)
+    packed.value = call_pack_hook(hooks[0], hooks[1], x)
     packed.unpack = hooks[1]
     return packed
 

@@ -324,44 +324,32 @@ def released_message(Node node):
 
 
 cdef class PythonNode(Node):
-    """A node whose backward is a Python callable: custom Functions, copies between views, hooks.
+    """A node whose backward is a Python callable: custom Functions, what refuses a second pass.
 
-    `run(node, cotangents)` gets a list with one cotangent (or None) per output and returns one
-    cotangent (or None) per input.
+    `run(node, cotangents, wanted, keep)` gets a list with one cotangent (or None) per output and
+    returns one cotangent (or None) per input. (Its attributes are private, so that those of a
+    custom function's context can have any name.)
     """
 
-    cdef public object run
-    cdef public object label
-    cdef public tuple metas      # ((shape, dtype), ...) of the outputs
-    cdef public object context
-    cdef public bint runs_undefined   # call `run` also when every cotangent is None
+    cdef public object _run
+    cdef public object _label
+    cdef public tuple _metas     # ((shape, dtype), ...) of the outputs
+    cdef public object _context
+    cdef bint runs_undefined     # call `run` also when every cotangent is None
 
     def name(self):
         """The operation's name."""
-        return self.label
+        return self._label
 
     def output_meta(self, int number=0):
         """(shape, dtype) of an output."""
-        return None if self.metas is None else self.metas[number]
+        return None if self._metas is None else self._metas[number]
 
     cdef tuple apply(self, object cotangent, object wanted, bint keep):
-        cdef tuple result
         cotangents = cotangent if self.outputs != 1 else [cotangent]
-        result = tuple(self.run(self, cotangents, wanted, keep))
-        return result
-
-
-def python_node(label, run, inputs, metas, context=None, bint runs_undefined=False):
-    """A PythonNode whose edges lead to `inputs` (tensors, or None)."""
-    cdef PythonNode node = PythonNode.__new__(PythonNode)
-    node.label = label
-    node.run = run
-    node.metas = tuple(metas)
-    node.outputs = len(node.metas)
-    node.context = context
-    node.runs_undefined = runs_undefined
-    link(node, tuple(inputs))
-    return node
+        if cotangents is None:
+            cotangents = [None] * self.outputs
+        return tuple(self._run(self, cotangents, wanted, keep))
 
 
 cdef void number(Node node) noexcept:

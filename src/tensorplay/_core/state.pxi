@@ -33,10 +33,10 @@ def is_grad_enabled():
 
 
 def set_grad_mode(bint enabled):
-    """Set the grad mode of this thread and return the previous one."""
+    """Set the grad mode of this thread and return the previous one; off in inference mode."""
     global tp_grad_mode
     cdef bint previous = tp_grad_mode
-    tp_grad_mode = enabled
+    tp_grad_mode = enabled and not tp_modes & MODE_INFERENCE
     return previous
 
 

@@ -31,21 +31,21 @@ class FunctionNode(core.PythonNode):
     """`grad_fn` of the outputs of a custom Function; attributes of its `ctx` are its own too."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or self.context is None:
+        if name.startswith("__") or self._context is None:
             raise AttributeError(name)
         try:
-            return getattr(self.context.ctx, name)
+            return getattr(self._context.ctx, name)
         except AttributeError:
             raise AttributeError(f"{self.name()} has no attribute '{name}'") from None
 
     def differentiable(self, number: int) -> bool:
         """Whether an output has a gradient."""
-        return number not in self.context.constant
+        return number not in self._context.constant
 
 
 def run_backward(node: Any, cotangents: list[Any], wanted: Any, keep: bool) -> list[Any]:
     """What the engine calls: cotangents of the outputs in, of the inputs out."""
-    rule, ctx, _ = node.context
+    rule, ctx, _ = node._context
     if wanted is None:
         wanted = [edge is not None for edge, _ in node.next_functions]
     found = rule.pull(ctx._view(needs=rule.arguments_wanted(wanted)), cotangents)
