@@ -1,0 +1,21 @@
+"""The runnable pages of docs/ hold what they say."""
+
+import runpy
+from pathlib import Path
+
+PAGES = Path(__file__).parent.parent / "docs"
+
+
+def test_the_small_reimplementation_agrees_with_calculus():
+    page = runpy.run_path(str(PAGES / "how_it_works.py"))
+    page["check"]()
+
+
+def test_the_small_reimplementation_can_fail():
+    page = runpy.run_path(str(PAGES / "how_it_works.py"))
+    page["sin"].vjps[0] = lambda g, out, x: g * 1.001
+    try:
+        page["check"]()
+    except AssertionError:
+        return
+    raise AssertionError("a wrong rule was not noticed")
