@@ -148,7 +148,7 @@ register(
         Op(
             f"scatter_reduce:{name}",
             _reductions(name),
-            primitives=("scatter_add", *more),
+            primitives=more,
             inplace=True,
             skip={"parity_grad": _HIGHER}
             if name in ("amax", "amin")
@@ -157,8 +157,8 @@ register(
             else {},
         )
         for name, more in (
-            ("sum", ("scatter_count",)),
-            ("mean", ("scatter_count",)),
+            ("sum", ("scatter_add", "scatter_count")),
+            ("mean", ("scatter_add", "scatter_count")),
             ("prod", ("occurrence", "scatter_count")),
             ("amax", ("scatter_extreme",)),
             ("amin", ("scatter_extreme",)),

@@ -191,4 +191,25 @@ register(
         vmap=False,
         nonsmooth=True,
     ),
+    Op(
+        "histogramdd",
+        lambda make: [
+            sample(make.constant(make(20, 2)), bins=[2, 3]),
+            sample(make.constant(make(20, 2)), 2, range=(-1.0, 1.0, -2.0, 2.0), density=True),
+        ],
+        primitives=("histogramdd",),
+        vmap=False,
+        nonsmooth=True,
+        skip={"parity_dtype": "PyTorch finds the bins in the precision of the input"},
+    ),
+    Op(
+        "unravel_index",
+        lambda make: [
+            sample(make.index((2, 3), 24), (2, 3, 4)),
+            sample(make.index((), 5), 5),
+            sample(make.index((0,), 5), (5,)),
+        ],
+        primitives=("unravel_index",),
+        reference=lambda index, shape: list(np.unravel_index(index, shape)),
+    ),
 )

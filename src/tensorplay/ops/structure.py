@@ -142,14 +142,40 @@ def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     # The same steps on boxes over a copy of the base: their batching rules find the views.
     size = batch_size(values, bdims)
     base, source = (materialize(x, b, size) for x, b in zip(values, bdims, strict=True))
-    base = clone(base)
+    base = core.registry["contiguous"](base)
     level = core.push_level("vmap", size, "error")
     try:
         target = follow(core.box(base, 0, level), params[0])
-        core.assign(target, core.box(source, 0, level), "copy_")
+        shares = np.may_share_memory(_payload(target), _payload(base))
+        if shares:
+            core.assign(target, core.box(source, 0, level), "copy_")
     finally:
         core.pop_level(level)
-    return base, 0
+    return base if shares else _written_by_position(base, source, params[0]), 0
+
+
+def _payload(x: Tensor) -> np.ndarray:
+    """The array inside all boxes."""
+    levels = {each.id: each for each in core.active_levels()}
+    while x.is_box:
+        x, _ = core.unbox(x, levels[core.box_level(x)])
+    return core.array_of(x)
+
+
+def _written_by_position(base: Tensor, source: Tensor, chain: Any) -> Tensor:
+    """A batch of tensors with `source` at the elements that a chain leads to, found by number."""
+    size, shape, is_complex = base.shape[0], tuple(base.shape), base.dtype.is_complex
+    places = _view_places(shape[1:], is_complex, chain).reshape(-1)
+    if source.dtype.is_complex:
+        source = core.registry["view_as_real"](source)
+    if is_complex:
+        base = core.registry["view_as_real"](base)
+    numbers, written = base.reshape(size, -1), source.reshape(size, -1)
+    if places.size and places.min() < 0:
+        written = written.index_select(1, core.from_array(np.flatnonzero(places >= 0)))
+        places = places[places >= 0]
+    numbers = numbers.index_copy(1, core.from_array(places), written).reshape(tuple(base.shape))
+    return core.registry["view_as_complex"](numbers) if is_complex else numbers
 
 
 view_scatter = linear(
