@@ -78,8 +78,8 @@ def numbers(x: Any) -> np.ndarray:
         x = x.detach().resolve_conj().resolve_neg()
         if x.layout != torch.strided:
             x = x.to_dense()
-        x = x.float() if x.dtype == torch.bfloat16 else x
-        return x.numpy(force=True)  # forced: also of a zero that has no memory
+        wider = {torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+        return x.to(wider.get(x.dtype, x.dtype)).numpy(force=True)  # forced: also of a zero that has no memory
     array = np.asarray(core.array_of(x))
     return array.astype(np.float32) if x.dtype is dtypes.bfloat16 else array
 
