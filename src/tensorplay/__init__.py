@@ -15,6 +15,7 @@ from math import nan as nan
 from math import pi as pi
 
 from tensorplay import autograd as autograd
+from tensorplay import fft as fft
 from tensorplay import func as func
 from tensorplay import linalg as linalg
 from tensorplay import masked as masked

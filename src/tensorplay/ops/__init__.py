@@ -25,6 +25,7 @@ from tensorplay.ops import (
     elementwise,
     entropies,
     extrema,
+    fft_ops,
     folding,
     gather,
     grids,
