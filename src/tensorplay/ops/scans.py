@@ -362,9 +362,12 @@ def _logcumsumexp_kernel(x: np.ndarray, dim: int) -> np.ndarray:
     out = np.empty_like(source)
     out[:1] = source[:1]
     for i in range(1, len(source)):
-        shift = np.maximum(out[i - 1].real, source[i].real)
-        shift = np.where(np.isinf(shift), 0, shift)
-        out[i] = np.log(np.exp(out[i - 1] - shift) + np.exp(source[i] - shift)) + shift
+        swap = out[i - 1].real < source[i].real
+        large = np.where(swap, source[i], out[i - 1])
+        small = np.where(swap, out[i - 1], source[i])
+        step = np.where(np.isinf(large.real), 0, small - large)
+        # The imaginary part goes on from the larger one's, as in PyTorch: it is not wrapped.
+        out[i] = np.where(np.isinf(large.real), large, large + np.log1p(np.exp(step)))
     return np.moveaxis(out, 0, dim)
 
 
