@@ -115,8 +115,10 @@ from tensorplay.ops.arrange import trace as trace
 from tensorplay.ops.arrange import tril as tril
 from tensorplay.ops.arrange import triu as triu
 from tensorplay.ops.assignment import index_put as index_put
+from tensorplay.ops.attention import safe_softmax as _safe_softmax
 from tensorplay.ops.bessel import i0 as i0
 from tensorplay.ops.bessel import sinc as sinc
+from tensorplay.ops.bilinear import bilinear as bilinear
 from tensorplay.ops.choices import clamp as clamp
 from tensorplay.ops.choices import clamp as clip
 from tensorplay.ops.choices import clamp_max as clamp_max
@@ -204,6 +206,10 @@ from tensorplay.ops.distributions import binomial as binomial
 from tensorplay.ops.distributions import multinomial as multinomial
 from tensorplay.ops.distributions import normal as normal
 from tensorplay.ops.distributions import poisson as poisson
+from tensorplay.ops.dropout import alpha_dropout_plain as alpha_dropout
+from tensorplay.ops.dropout import dropout_plain as dropout
+from tensorplay.ops.dropout import feature_alpha_dropout_plain as feature_alpha_dropout
+from tensorplay.ops.embedding import embedding_plain as embedding
 from tensorplay.ops.entropies import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
 )
@@ -499,6 +505,7 @@ from tensorplay.ops.scatter import index_reduce as index_reduce
 from tensorplay.ops.scatter import scatter as scatter
 from tensorplay.ops.scatter import scatter_add as scatter_add
 from tensorplay.ops.scatter import scatter_reduce as scatter_reduce
+from tensorplay.ops.sequences import ctc_loss as ctc_loss
 from tensorplay.ops.sets import bincount as bincount
 from tensorplay.ops.sets import histc as histc
 from tensorplay.ops.sets import histogram as histogram
@@ -527,12 +534,18 @@ from tensorplay.ops.shuffling import pixel_shuffle as pixel_shuffle
 from tensorplay.ops.shuffling import pixel_unshuffle as pixel_unshuffle
 from tensorplay.ops.sigmoids import relu as relu
 from tensorplay.ops.sigmoids import sigmoid as sigmoid
+from tensorplay.ops.signal_windows import bartlett_window as bartlett_window
+from tensorplay.ops.signal_windows import blackman_window as blackman_window
+from tensorplay.ops.signal_windows import hamming_window as hamming_window
+from tensorplay.ops.signal_windows import hann_window as hann_window
+from tensorplay.ops.signal_windows import kaiser_window as kaiser_window
 from tensorplay.ops.slicing import narrow as narrow
 from tensorplay.ops.slicing import select as select
 from tensorplay.ops.slicing import select_scatter as select_scatter
 from tensorplay.ops.slicing import slice_scatter as slice_scatter
 from tensorplay.ops.softmax import log_softmax as log_softmax
 from tensorplay.ops.softmax import softmax as softmax
+from tensorplay.ops.softmax import softmax_backward_data as _softmax_backward_data
 from tensorplay.ops.sorting import argsort as argsort
 from tensorplay.ops.sorting import bucketize as bucketize
 from tensorplay.ops.sorting import kthvalue as kthvalue
@@ -549,6 +562,8 @@ from tensorplay.ops.special_ops import igammac as igammac
 from tensorplay.ops.special_ops import lgamma as lgamma
 from tensorplay.ops.special_ops import mvlgamma as mvlgamma
 from tensorplay.ops.special_ops import polygamma as polygamma
+from tensorplay.ops.spectrograms import istft as istft
+from tensorplay.ops.spectrograms import stft as stft
 from tensorplay.ops.statistics import corrcoef as corrcoef
 from tensorplay.ops.statistics import cov as cov
 from tensorplay.ops.strided import as_strided as as_strided
