@@ -5,6 +5,7 @@ import numpy as np
 import tensorplay as tp
 from tests.optable.schema import Op, register, sample
 
+
 def _numpy(name):
     function = getattr(np.fft, name)
 
@@ -107,3 +108,84 @@ register(
         vmap=False, float32=False,
     ),
 )  # fmt: skip
+
+
+def _windowed(make, shape, *args, **options):
+    return sample(make(*shape), *args, window=make.real(4, low=0.5, high=1.0), **options)
+
+
+def _istft_samples(make):
+    spectrum = make(3, 6)
+    return [
+        _windowed(make, (3, 6), 4, 1), _windowed(make, (2, 3, 6), 4, 2),
+        _windowed(make, (3, 6), 4, 2, center=False), _windowed(make, (3, 6), 4, 1, length=5),
+        _windowed(make, (3, 6), 4, 1, normalized=True),
+        sample(make(4, 6), 6, 2, 4, make.real(4, low=0.5, high=1.0)),
+        _windowed(make, (4, 6), 4, 1, onesided=False),
+        _windowed(make, (4, 6), 4, 1, onesided=False, return_complex=True),
+        sample(spectrum, 4, 1),
+    ]  # fmt: skip
+
+
+register(
+    Op(
+        "stft",
+        lambda make: [
+            _windowed(make, (12,), 4, return_complex=True),
+            _windowed(make, (2, 12), 4, 2, return_complex=True),
+            _windowed(make, (12,), 4, 3, center=False, return_complex=True),
+            _windowed(make, (12,), 6, 2, 4, normalized=True, return_complex=True),
+            _windowed(make, (12,), 4, onesided=False, pad_mode="constant", return_complex=True),
+            _windowed(make, (12,), 6, 2, 4, center=False, align_to_window=True,
+                      return_complex=True),
+            sample(make(12), 5, return_complex=True), sample(make(12), 5, return_complex=False),
+            sample(make(12), 6, 2, 4, return_complex=True),
+        ],
+    ),
+    Op(
+        "stft:complex",
+        lambda make: [sample(make(12), 5), _windowed(make, (2, 12), 4, 2, onesided=False)],
+        function=lambda x, *args, **options: tp.stft(
+            x if x.dtype.is_complex else x + 0j, *args, **options
+        ),
+        complex=True,
+    ),
+    Op(
+        "istft", _istft_samples, complex=True, torch="istft",
+        function=lambda x, *args, **options: tp.istft(x + 0j, *args, **options),
+        skip=dict.fromkeys(
+            ("parity_value", "parity_grad", "parity_gradgrad", "parity_jvp", "parity_vmap",
+             "parity_dtype"),
+            "PyTorch takes complex inputs only; the row below compares",
+        ),
+    ),
+    Op(
+        "istft:complex", lambda make: _istft_samples(make) if make.dtype.is_complex else [],
+        complex=True, skip={"parity_dtype": "samples are complex only"},
+    ),
+)  # fmt: skip
+
+
+def _numpy_window(function, *parameters):
+    def reference(length, periodic=True, dtype=None):
+        if length == 1:
+            return np.ones(1)
+        return function(length + 1, *parameters)[:-1] if periodic else function(length, *parameters)
+
+    return reference
+
+
+for _name, _function, *_parameters in (
+    ("hann", np.hanning), ("hamming", np.hamming), ("blackman", np.blackman),
+    ("bartlett", np.bartlett), ("kaiser", np.kaiser, 12.0),
+):  # fmt: skip
+    register(
+        Op(
+            f"{_name}_window",
+            lambda make: [
+                sample(6, dtype=tp.float64), sample(5, False, dtype=tp.float64),
+                sample(1, dtype=tp.float64),
+            ],
+            reference=_numpy_window(_function, *_parameters), vmap=False, float32=False,
+        )
+    )  # fmt: skip
