@@ -13,7 +13,9 @@ from tensorplay.ops.activations import (
     softsign,
     tanhshrink,
 )
-from tensorplay.ops.classification import cross_entropy, nll_loss
+from tensorplay.ops.attention import multi_head_attention_forward, scaled_dot_product_attention
+from tensorplay.ops.bilinear import bilinear
+from tensorplay.ops.classification import cross_entropy, linear_cross_entropy, nll_loss
 from tensorplay.ops.conv import (
     conv1d,
     conv2d,
@@ -22,7 +24,16 @@ from tensorplay.ops.conv import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from tensorplay.ops.distances import cosine_similarity, normalize, pairwise_distance, pdist
+from tensorplay.ops.distances import cosine_similarity, normalize, pairwise_distance
+from tensorplay.ops.dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
+from tensorplay.ops.embedding import embedding, embedding_bag, one_hot
 from tensorplay.ops.entropies import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div
 from tensorplay.ops.folding import fold, unfold
 from tensorplay.ops.grids import affine_grid, grid_sample
@@ -111,6 +122,7 @@ from tensorplay.ops.rectifiers import functional_relu as relu
 from tensorplay.ops.rectifiers import functional_rrelu as rrelu
 from tensorplay.ops.rectifiers import functional_selu as selu
 from tensorplay.ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from tensorplay.ops.sequences import ctc_loss
 from tensorplay.ops.shuffling import (
     channel_shuffle,
     native_channel_shuffle,
@@ -132,10 +144,12 @@ __all__ = [
     "adaptive_max_pool3d",
     "adaptive_max_pool3d_with_indices",
     "affine_grid",
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
     "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
@@ -150,8 +164,16 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
+    "embedding",
+    "embedding_bag",
+    "feature_alpha_dropout",
     "fold",
     "fractional_max_pool2d",
     "fractional_max_pool2d_with_indices",
@@ -178,6 +200,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -196,15 +219,16 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "native_channel_shuffle",
     "nll_loss",
     "normalize",
+    "one_hot",
     "pad",
     "pairwise_distance",
-    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -214,6 +238,7 @@ __all__ = [
     "rms_norm",
     "rrelu",
     "rrelu_",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",

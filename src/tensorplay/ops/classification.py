@@ -10,6 +10,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kinds import batch_size, linear, materialize, public
 from tensorplay.ops.losses import reduced, reduction_of
+from tensorplay.ops.products import linear as linear_op
 from tensorplay.ops.softmax import log_softmax_op
 
 # --- negative log likelihood ----------------------------------------------------------------------
@@ -275,3 +276,42 @@ def _soft_cross_entropy(
         return -terms.sum(dim)
     total = -terms.sum()
     return total / (input.numel() // classes) if reduction == "mean" else total
+
+
+@public(namespace="nn.functional", method=False)
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """cross_entropy(linear(input, linear_weight, linear_bias), target).
+
+    input: (D,) or (N, D). linear_weight: (C, D), or (C, d1, ..., D) for several targets per sample.
+    linear_bias: the weight's shape without D. options: of PyTorch's computation in chunks; ignored.
+    The others: as in cross_entropy().
+
+    Raises:
+        ValueError, RuntimeError, IndexError: as linear() and cross_entropy() do.
+
+    >>> import tensorplay as tp
+    >>> F = tp.nn.functional
+    >>> F.linear_cross_entropy(tp.ones(1, 2), tp.zeros(4, 2), tp.tensor([3]))
+    tensor(1.3863)
+    """
+    outputs = tuple(linear_weight.shape[:-1])
+    flat = linear_weight.reshape((-1, linear_weight.shape[-1]))
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = linear_op(input, flat, bias)
+    if len(outputs) > 1:
+        logits = logits.reshape((*input.shape[:-1], *outputs))
+    return cross_entropy(
+        logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
+        reduction=reduction, label_smoothing=label_smoothing,
+    )  # fmt: skip

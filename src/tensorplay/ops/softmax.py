@@ -226,3 +226,12 @@ def softmin(
     """
     dim = _implicit_dim("softmin", input.ndim, _stacklevel) if dim is None else dim
     return _normalised(softmax_op, "softmin", -input, dim, dtype)
+
+
+@public("_softmax_backward_data", method=False)
+def softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any
+) -> Tensor:
+    """softmax's cotangent of the input, from that of the output and the output."""
+    result = softmax_backward(grad_output, output, wrap_dim(dim, output.ndim, "softmax"))
+    return convert(result, input_dtype)
