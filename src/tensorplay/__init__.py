@@ -185,7 +185,6 @@ from tensorplay.ops.creation import as_tensor as as_tensor
 from tensorplay.ops.creation import empty as empty
 from tensorplay.ops.creation import empty_like as empty_like
 from tensorplay.ops.creation import empty_strided as empty_strided
-from tensorplay.ops.creation import fill as fill
 from tensorplay.ops.creation import full as full
 from tensorplay.ops.creation import full_like as full_like
 from tensorplay.ops.creation import ones as ones
@@ -220,6 +219,7 @@ from tensorplay.ops.extrema import argmax as argmax
 from tensorplay.ops.extrema import argmin as argmin
 from tensorplay.ops.extrema import max as max
 from tensorplay.ops.extrema import min as min
+from tensorplay.ops.filling import fill as fill
 from tensorplay.ops.gather import gather as gather
 from tensorplay.ops.grids import grid_sampler as grid_sampler_2d
 from tensorplay.ops.grids import grid_sampler as grid_sampler_3d

@@ -14,7 +14,8 @@ from tensorplay._core import core
 from tensorplay._core.core import Inplace, Tensor
 from tensorplay.base import dtypes, random
 from tensorplay.base.lazy import lazy_module
-from tensorplay.ops.creation import copy_op, finished, size_argument, target_dtype
+from tensorplay.ops.creation import finished, size_argument, target_dtype
+from tensorplay.ops.filling import copy_op
 from tensorplay.ops.kinds import (
     constant,
     elementwise,

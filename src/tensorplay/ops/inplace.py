@@ -9,7 +9,7 @@ from tensorplay.ops import (  # noqa: F401  (they define the methods)
     bessel,
     choices,
     complexes,
-    creation,
+    filling,
     linalg_det,
     pointwise,
     powers,

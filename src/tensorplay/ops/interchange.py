@@ -258,7 +258,7 @@ install_method("__dict__", property(core.attributes_of, doc="Attributes that use
 
 
 def _remade(kind: type, array: np.ndarray, requires_grad: bool, state: dict[str, Any]) -> Tensor:
-    made = Tensor.__new__(kind)
+    made: Any = Tensor.__new__(kind)
     core.set_data(made, core.from_array(array))
     made.requires_grad = requires_grad
     made.__dict__.update(state)

@@ -138,7 +138,7 @@ def elementwise(
     """
     count = len(partials) or (len(vjp) if isinstance(vjp, tuple) else 1)
     names = inputs or _INPUT_NAMES[:count]
-    rules = partials or (vjp if isinstance(vjp, tuple) else (vjp,))
+    rules: Any = partials or (vjp if isinstance(vjp, tuple) else (vjp,))
     if not partials and vjp is None:
         rules = None
     elif all(rule is None for rule in rules):

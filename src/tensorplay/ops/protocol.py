@@ -71,7 +71,7 @@ def _contains(self: Tensor, element: Any) -> bool:
             f"__contains__(): only a Tensor or a number can be in a tensor, not "
             f"{type(element).__name__}"
         )
-    return bool(core.array_of(element == self, "'in'").any())
+    return bool(core.array_of(self == element, "'in'").any())
 
 
 core.set_operator("iter", _iter)
@@ -97,9 +97,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> tp.equal(tp.tensor([1, 2]), tp.tensor([1, 2]))
     True
     """
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        wrong = other if isinstance(input, Tensor) else input
-        raise TypeError(f"equal(): arguments must be Tensors, not {type(wrong).__name__}")
+    given: tuple[Any, ...] = (input, other)
+    for each in given:
+        if not isinstance(each, Tensor):
+            raise TypeError(f"equal(): arguments must be Tensors, not {type(each).__name__}")
     if input.shape != other.shape:
         return False
     if input.dtype is not other.dtype:

@@ -1,0 +1,96 @@
+"""Filling a tensor: with one value, with zeros, with the elements of another tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorplay._core import core
+from tensorplay._core.core import Inplace, Tensor
+from tensorplay.ops.data import number_array
+from tensorplay.ops.kinds import elementwise, method, primitive, publish, zeros_like
+from tensorplay.ops.shaping import broadcast_shapes_of
+from tensorplay.ops.structure import convert
+
+
+def _fill_kernel(x: np.ndarray, value: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(value, np.broadcast_shapes(x.shape, value.shape)).copy()
+
+
+fill_op = elementwise(
+    "fill",
+    _fill_kernel,
+    vjp=(lambda g: zeros_like(g), lambda g: g),
+    jvp=(None, lambda t: t),
+    inputs=("x", "value"),
+    promote=None,
+    quiet=True,
+)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input`, filled with a number or with a tensor without dimensions.
+
+    Raises:
+        RuntimeError: if `value` has dimensions, or the dtype cannot take it.
+    """
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                "fill_(): the value must be a number or a tensor without dimensions, got shape "
+                f"{list(value.shape)}"
+            )
+        return fill_op(input, convert(value, input.dtype))
+    return fill_op(input, core.from_array(number_array(value, input.dtype, "fill_")))
+
+
+publish(fill, "fill", method=False, inplace=True)
+
+zero_op = primitive(
+    "zero",
+    np.zeros_like,
+    vjp=lambda g: zeros_like(g),
+    jvp=lambda t: zeros_like(t),
+    batch=lambda p, values, bdims, params: (p(values[0]), bdims[0]),
+    quiet=True,
+)
+zero_ = method("zero_")(Inplace(zero_op, "zero_"))
+
+
+# The result may share the memory of `y`: only `copy_` sees it, and copies from it.
+copy_op = elementwise(
+    "copy",
+    lambda x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)),
+    vjp=(lambda g: zeros_like(g), lambda g: g),
+    jvp=(None, lambda t: t),
+    promote=None,
+    quiet=True,
+    node_name="CopyBackwards",
+)
+
+
+def _copied_from(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """The elements of `src`, broadcast to this tensor and converted to its dtype, written into it.
+
+    src: a tensor, or a number.
+
+    Raises:
+        TypeError: for anything else.
+        RuntimeError: if its shape does not broadcast.
+    """
+    if isinstance(src, (bool, int, float, complex)):
+        src = core.weak_tensor(src)
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'src' must be Tensor, not {type(src).__name__}")
+    if src.shape != self.shape:
+        shape = tuple(self.shape)
+        if broadcast_shapes_of("copy_", src.shape, shape) != shape:
+            raise RuntimeError(
+                f"copy_(): values of shape {list(src.shape)} do not fit a tensor of shape "
+                f"{list(shape)}"
+            )
+    return copy_op(self, convert(src, self.dtype))
+
+
+method("copy_")(Inplace(_copied_from, "copy_"))
