@@ -108,9 +108,11 @@ def retargeted(function: types.FunctionType) -> Callable[..., Any]:
     names = dict(function.__globals__)
     functional = getattr(getattr(tp, "nn", None), "functional", None)
     names.update(torch=_Ours(), wrapper_set_seed=unseeded, F=functional)
-    return types.FunctionType(
+    made = types.FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
 def unseeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -127,6 +129,23 @@ def their_function(op: Any) -> Callable[..., Any]:
             op.op.__code__, names, op.op.__name__, op.op.__defaults__, op.op.__closure__
         )
     return op.op
+
+
+#: Functions that read one triangle of a matrix. Their derivatives are those of Hermitian or of
+#: triangular matrices, and differ between libraries in directions that leave these.
+_ONE_TRIANGLE = (
+    "cholesky", "cholesky_inverse", "cholesky_solve", "linalg.cholesky", "linalg.cholesky_ex",
+    "linalg.eigh", "linalg.eigvalsh", "linalg.pinv:hermitian",
+)  # fmt: skip
+
+
+def in_its_domain(op: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the Hermitian or triangular part, which the database differentiates too."""
+    if entry_name(op) not in _ONE_TRIANGLE:
+        return function
+    wrapper = op.gradcheck_wrapper
+    ours = function is not their_function(op)
+    return functools.partial(retargeted(wrapper) if ours else wrapper, function)
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -168,7 +187,7 @@ def case_of(op: Any, one: Any, seed: int) -> Case:
     """A sample as a call in both libraries."""
     given = (one.input, tuple(one.args), dict(one.kwargs))
     inputs = tensors(given)
-    ours, theirs = our_function(op), their_function(op)
+    ours, theirs = in_its_domain(op, our_function(op)), in_its_domain(op, their_function(op))
     translated = translate(given, lambda x: x)
 
     def call(function: Any, arguments: Any) -> Any:
