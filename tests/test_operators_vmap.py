@@ -35,3 +35,17 @@ def test_vmap_of_reverse(op):
 def test_vmap_of_forward(op):
     for one in make_samples(op):
         batching.check_vmap_forward(op, one)
+
+
+@pytest.mark.parametrize("op", cases("vmap_reverse", lambda op: op.vmap and op.complex))
+def test_vmap_of_reverse_complex(op):
+    for one in make_samples(op, dtypes.complex128):
+        batching.check_vmap_reverse(op, one)
+
+
+@pytest.mark.parametrize(
+    "op", cases("vmap_forward", lambda op: op.vmap and op.forward and op.complex)
+)
+def test_vmap_of_forward_complex(op):
+    for one in make_samples(op, dtypes.complex128):
+        batching.check_vmap_forward(op, one)

@@ -88,7 +88,7 @@ def compare_batch(found: Any, expected: Sequence[Arrays], what: str, op: Op) -> 
 
 
 def check_vmap_reverse(op: Op, sample: Sample) -> None:
-    """The reverse rule, with inputs and cotangents batched, and with cotangents alone."""
+    """The reverse rule with inputs and cotangents batched, with cotangents alone, and over vmap."""
     problem = Problem(op, sample)
     if not problem.positions:
         return
@@ -105,9 +105,14 @@ def check_vmap_reverse(op: Op, sample: Sample) -> None:
         return
     found = vmap(mapped)(batch, gs)
     compare_gradients(found, expected, f"{sample!r}: vmap of the reverse rule", op)
-    first = [gradient_at(problem, samples[0], g) for g in cotangents]
-    found = vmap(mapped, in_dims=(None, 0))([tensor(x) for x in samples[0]], gs)
-    compare_gradients(found, first, f"{sample!r}: vmap over cotangents alone", op)
+    xs = [tensor(x, True) for x in samples[0]]
+    gradients = [gradient_at(problem, samples[0], g) for g in cotangents]
+    found = pullback(problem(*xs), xs, gs, batched=True)
+    compare_gradients(found, gradients, f"{sample!r}: is_grads_batched", op)
+    # The other order: the gradient of the vmapped function.
+    xs = [tensor(np.stack(x), True) for x in zip(*samples, strict=True)]
+    found = pullback(vmap(lambda *p: tuple(problem(*p)))(*xs), xs, gs)
+    compare_gradients(found, expected, f"{sample!r}: gradient of vmap", op)
 
 
 def gradient_at(problem: Problem, point: Arrays, cotangents: Arrays) -> Arrays:
@@ -118,7 +123,7 @@ def gradient_at(problem: Problem, point: Arrays, cotangents: Arrays) -> Arrays:
 
 
 def compare_gradients(found: Any, expected: Sequence[Arrays], what: str, op: Op) -> None:
-    """As `compare_batch`, at the accuracy of a derivative."""
+    """As `compare_batch`, at the accuracy of a derivative; None counts as zeros."""
     for i, y in enumerate(found):
         wanted = np.stack([one[i] for one in expected])
         assert_arrays(y, wanted, f"{what}, input {i}", max(op.rtol or 0, 1e-8))
@@ -142,6 +147,11 @@ def check_vmap_forward(op: Op, sample: Sample) -> None:
     tangents = [tensor(np.stack(t)) for t in zip(*directions, strict=True)]
     found = vmap(mapped)(batch, tangents)
     compare_gradients(found, expected, f"{sample!r}: vmap of the forward rule", op)
+    # The other order: the tangent of the vmapped function.
+    with forward_ad.dual_level():
+        outs = vmap(lambda *p: tuple(problem(*p)))(*dual(batch, tangents))
+        found = [forward_ad.unpack_dual(y).tangent for y in outs]
+    compare_gradients(found, expected, f"{sample!r}: tangent of vmap", op)
 
 
 def tangent_at(problem: Problem, point: Arrays, direction: Arrays) -> Arrays:

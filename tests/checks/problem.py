@@ -140,7 +140,11 @@ def dual(xs: Sequence[Tensor], direction: Sequence[Any]) -> list[Tensor]:
 
 
 def pullback(
-    outs: Sequence[Tensor], xs: Sequence[Tensor], cotangents: Sequence[Any], graph: bool = False
+    outs: Sequence[Tensor],
+    xs: Sequence[Tensor],
+    cotangents: Sequence[Any],
+    graph: bool = False,
+    batched: bool = False,
 ) -> list[Any]:
     """Gradients of the outputs that were recorded; None for inputs that none depends on."""
     pairs = [(y, g) for y, g in zip(outs, cotangents, strict=True) if y.requires_grad]
@@ -153,6 +157,7 @@ def pullback(
             [g for _, g in pairs],
             create_graph=graph,
             allow_unused=True,
+            is_grads_batched=batched,
         )
     )
 
