@@ -7,8 +7,9 @@ import pytest
 
 from tensorplay._core import core
 from tensorplay.ops import kinds
-from tests.checks import batching, first_order, second_order
-from tests.optable.schema import Op, sample
+from tests import test_registry
+from tests.checks import batching, first_order, second_order, variants
+from tests.optable.schema import Op, register, sample
 
 WRONG = 1.001
 
@@ -115,6 +116,69 @@ def test_second_derivative(aspect, factor):
             assert passes(second_order.check_second, op, op.make()[0], aspect) == (factor == 1)
         finally:
             core.registry.pop("second_off_cos")
+
+
+@pytest.mark.parametrize("aspect", second_order.COMPOSITIONS)
+def test_second_derivative_of_a_forward_rule(aspect):
+    """A forward rule right at first order and wrong when it is differentiated itself."""
+
+    def build(name):
+        cosine = kinds.elementwise(name + "_cos", np.cos, lambda x: -x.sin() * WRONG)
+        return kinds.primitive(
+            name, np.sin, vjp=lambda g, x: g * conj(x).cos(), jvp=lambda t, x: t * cosine(x),
+            batch=kinds.batch_elementwise,
+        )  # fmt: skip
+
+    with primitive_named("forward_second_off", build) as made:
+        op = row(made)
+        try:
+            assert passes(first_order.check_forward, op, op.make()[0])
+            differentiated = aspect in ("grad_of_jvp", "forward_forward")
+            assert passes(second_order.check_second, op, op.make()[0], aspect) != differentiated
+        finally:
+            core.registry.pop("forward_second_off_cos")
+
+
+@pytest.mark.parametrize("check", [batching.check_vmap_reverse, batching.check_vmap_vmap])
+def test_batching_rule_that_mixes_up_samples(check):
+    def batch(p, values, bdims, params):
+        x = kinds.front(values[0], bdims[0])
+        return p.apply([x.flip(0)], *params), 0
+
+    with primitive_named(
+        "mixed_up",
+        lambda n: kinds.primitive(n, np.sin, vjp=lambda g, x: g * conj(x).cos(), batch=batch),
+    ) as made:
+        op = row(made)
+        assert not passes(check, op, op.make()[0])
+
+
+def test_rule_that_depends_on_memory():
+    """A kernel that reads its input in the order of memory."""
+    with primitive_named(
+        "memory_off",
+        lambda n: kinds.elementwise(n, lambda x: x.ravel(order="K").reshape(x.shape), 1),
+    ) as made:
+        op = row(made)
+        assert passes(first_order.check_reverse, op, op.make()[0])
+        assert not passes(variants.check_layout, op, op.make()[0])
+
+
+def test_primitive_without_a_row():
+    with primitive_named("rowless", lambda n: kinds.elementwise(n, np.sin, lambda x: x.cos())):
+        with pytest.raises(AssertionError, match="rowless"):
+            test_registry.test_every_primitive_has_a_row()
+
+
+def test_row_that_names_what_it_does_not_run():
+    op = Op("sin", lambda make: [sample(make(3))], primitives=("sin", "cosh"))
+    with pytest.raises(AssertionError, match="cosh"):
+        test_registry.test_a_row_exercises_what_it_names(op)
+
+
+def test_row_that_skips_without_a_reason():
+    with pytest.raises(ValueError, match="must say why"):
+        register(Op("sin:unreasonable", lambda make: [], skip={"vmap": ""}))
 
 
 def test_conjugation_forgotten():
