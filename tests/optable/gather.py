@@ -111,7 +111,7 @@ register(
             sample(make(4, 3), 1, make.index((2, 4), 3), make(2, 4), reduce="add"),
             sample(make(4, 3), 1, make.index((2, 4), 3), make(2, 4), reduce="multiply"),
         ],
-        primitives=("scatter_add", "occurrence"),
+        primitives=("scatter_add", "scatter_product", "occurrence"),
         torch=lambda x, dim, index, src, reduce: x.scatter_reduce(
             dim, index, src, {"add": "sum", "multiply": "prod"}[reduce]
         ),
@@ -159,7 +159,7 @@ register(
         for name, more in (
             ("sum", ("scatter_add", "scatter_count")),
             ("mean", ("scatter_add", "scatter_count")),
-            ("prod", ("occurrence", "scatter_count")),
+            ("prod", ("scatter_product", "occurrence", "scatter_count")),
             ("amax", ("scatter_extreme",)),
             ("amin", ("scatter_extreme",)),
         )
@@ -182,7 +182,7 @@ register(
                 "prod",
             ),
         ],
-        primitives=("occurrence", "scatter"),
+        primitives=("scatter_product", "occurrence"),
         skip={
             "parity_gradgrad": "PyTorch refuses the second derivative with several zeros",
             "parity_jvp": _NO_FORWARD,

@@ -103,7 +103,7 @@ register(
     Op(
         "Tensor.__getitem__:masks",
         _masks,
-        primitives=("mask_index",),
+        primitives=("mask_index", "mask_select", "mask_put"),
         function=_getitem,
         torch=_getitem,
         complex=True,
@@ -387,7 +387,7 @@ register(
             sample(make(4), make.bool((3, 4))),
             sample(make(), make.constant(core.from_array(np.array(True)))),
         ],
-        primitives=("mask_index", "index"),
+        primitives=("mask_select", "mask_put"),
         complex=True,
         skip={
             "vmap": _BATCHED_MASK,

@@ -36,6 +36,7 @@ from tensorplay.ops import (
     grids,
     identity,
     index_ops,
+    index_primitives,
     indexing,
     inplace,
     inplace_views,

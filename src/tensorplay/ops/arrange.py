@@ -10,7 +10,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.indexing import index_op, refuse_batched
+from tensorplay.ops.index_primitives import index_op, refuse_batched
 from tensorplay.ops.kinds import (
     batch_size,
     constant,

@@ -12,12 +12,11 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.changes import Prepared, changing, is_plain, writable_array
 from tensorplay.ops.elementwise import where
+from tensorplay.ops.index_primitives import index_put_op, mask_put_op, mask_select_op
 from tensorplay.ops.indexing import (
-    FULL,
     Parts,
     check_mask,
     getitem,
-    index_put_op,
     index_tensor,
     is_plain_slice,
     joined_index,
@@ -25,6 +24,7 @@ from tensorplay.ops.indexing import (
     take_apart,
     viewed,
 )
+from tensorplay.ops.slicing import FULL
 from tensorplay.ops.structure import convert, expand_to
 
 Number = (bool, int, float, complex, np.bool_, np.number)
@@ -200,6 +200,8 @@ def _with_value(x: Tensor, parts: Parts, value: Tensor) -> Tensor:
         dim, mask = entries[0]
         if value.numel() == 1 or core.batched_levels(mask):
             return _masked_write(x, dim, mask, value)
+        part = mask_select_op(core.detach(x), mask, dim)  # its shape is wanted
+        return mask_put_op(x, mask, fitted(value, tuple(part.shape), "setitem"), dim)
     if len(entries) + len(selects) == 1 or not selects:
         index, dims = joined_index([*entries, *selects], "setitem")
         shape = _result_shape(tuple(x.shape), index, dims)

@@ -16,7 +16,7 @@ from tensorplay.ops import positions as at
 from tensorplay.ops.assignment import number_array
 from tensorplay.ops.changes import Prepared, changing
 from tensorplay.ops.gather import check_index, gather_op
-from tensorplay.ops.indexing import index_op, index_put_op, put_into
+from tensorplay.ops.index_primitives import index_op, index_put_op, put_into
 from tensorplay.ops.kinds import constant, public, wrap_dim
 from tensorplay.ops.shaping import broadcast_shapes_of
 from tensorplay.ops.structure import expand_to

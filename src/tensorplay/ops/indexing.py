@@ -1,4 +1,4 @@
-"""`x[index]` and `x[index] = value`, and `index_put`.
+"""Indices taken apart, and `x[index]`.
 
 An index is taken apart once (`take_apart`) into a basic index, which is one view (see slicing.py),
 and index tensors for some dims of that view. Those are one gather with the index tensors stacked
@@ -20,234 +20,10 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops import positions as at
-from tensorplay.ops.choices import keep
-from tensorplay.ops.joining import cat_op, join_columns
-from tensorplay.ops.kinds import (
-    batch_size,
-    constant,
-    front,
-    linear,
-    materialize,
-    shift,
-)
+from tensorplay.ops.index_primitives import index_op, mask_index_op, mask_select_op
+from tensorplay.ops.joining import join_columns
 from tensorplay.ops.slicing import FULL, alias_view, newaxis_view, select_view, slice_view
-from tensorplay.ops.structure import convert, expand_to
-
-# --- primitives: index tensors along dims ---------------------------------------------------------
-
-
-def _columns(index: np.ndarray, dims: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-    return (index,) if len(dims) == 1 else tuple(index)
-
-
-def _checked_columns(
-    shape: tuple[int, ...], index: np.ndarray, dims: tuple[int, ...], name: str
-) -> tuple[np.ndarray, ...]:
-    try:
-        return tuple(
-            at.check_range(i, shape[d], d, name, IndexError)
-            for i, d in zip(_columns(index, dims), dims, strict=True)
-        )
-    except IndexError as error:
-        raise IndexError(f"{error} of a tensor of shape {list(shape)}") from None
-
-
-def _index_kernel(x: np.ndarray, index: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
-    try:
-        if len(dims) == 1:
-            if x.flags.c_contiguous:
-                return x.take(index, axis=dims[0])
-            return np.asarray(x[(FULL,) * dims[0] + (index, ...)])
-        key: list[Any] = [FULL] * x.ndim
-        for i, d in zip(index, dims, strict=True):
-            key[d] = i
-        return x[tuple(key)]
-    except IndexError:
-        _checked_columns(x.shape, index, dims, "index")
-        raise
-
-
-def _batched_index(index: Any, dims: tuple[int, ...], bdim: int) -> Any:
-    """An index tensor with its batch in front (behind the column that tells the dims apart)."""
-    return index.movedim(bdim, 1) if len(dims) > 1 else front(index, bdim)
-
-
-def _with_batch_column(index: Any, dims: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """The batched index with a column for a batch that is dim 0 of x: sample b looks into x[b]."""
-    if len(dims) == 1:
-        index = index.unsqueeze(0)
-    size, shape = index.shape[1], tuple(index.shape[1:])
-    rows = core.from_array(np.arange(size).reshape((1, size) + (1,) * (len(shape) - 1)))
-    return cat_op([expand_to(rows, (1, *shape)), index], 0), (0, *shift(dims))
-
-
-def _batch_index(p: Any, values: Any, bdims: Any, params: Any) -> Any:
-    (x, index), (x_bdim, index_bdim), (dims,) = values, bdims, params
-    adjacent = at.are_adjacent(dims)
-    if index_bdim is None:
-        rank = index.ndim - (len(dims) > 1)
-        return p(front(x, x_bdim), index, shift(dims)), 0 if adjacent else rank
-    index = _batched_index(index, dims, index_bdim)
-    rank = index.ndim - 1 - (len(dims) > 1)
-    if x_bdim is None:
-        return p(x, index, dims), dims[0] if adjacent else 0
-    index, inner = _with_batch_column(index, dims)
-    out = p(front(x, x_bdim), index, inner)
-    return _move_block(out, rank, 1, dims[0] + 1 if adjacent else 1), 0
-
-
-def _move_block(x: Any, rank: int, source: int, target: int) -> Any:
-    """x with `rank` neighbouring dims moved from `source` to `target`."""
-    if source == target or rank == 0:
-        return x
-    return x.movedim(tuple(range(source, source + rank)), tuple(range(target, target + rank)))
-
-
-index_op = linear(
-    "index",
-    _index_kernel,
-    (
-        lambda g, x_shape, index, dims: index_put_op(
-            core.zeros_shaped(g, x_shape), index, g, dims, True
-        ),
-        None,
-    ),
-    inputs=("x", "index"),
-    params=("dims",),
-    batch=_batch_index,
-    quiet=True,
-)
-
-
-def put_into(
-    out: np.ndarray, index: np.ndarray, values: np.ndarray, dims: tuple[int, ...], add: bool
-) -> None:
-    """Write or add values into an array at an index."""
-    columns = _checked_columns(out.shape, index, dims, "index_put")
-    if add and out.flags.c_contiguous:
-        at.add_at(out, at.index_positions(out.shape, columns, dims), values)
-        return
-    key: list[Any] = [FULL] * out.ndim
-    for i, d in zip(columns, dims, strict=True):
-        key[d] = i
-    if add:
-        np.add.at(out, tuple(key), values)
-    else:
-        out[tuple(key)] = values
-
-
-def _index_put_kernel(
-    x: np.ndarray, index: np.ndarray, values: np.ndarray, dims: tuple[int, ...], accumulate: bool
-) -> np.ndarray:
-    out = np.array(x, order="C", copy=True)
-    put_into(out, index, values, dims, accumulate)
-    return out
-
-
-def _batch_index_put(p: Any, inputs: Any, bdims: Any, params: Any) -> Any:
-    (x, index, values), (dims, accumulate) = inputs, params
-    size = batch_size(inputs, bdims)
-    x = materialize(x, bdims[0], size)
-    values = materialize(values, bdims[2], size)
-    adjacent = at.are_adjacent(dims)
-    if bdims[1] is None:
-        rank = index.ndim - (len(dims) > 1)
-        if not adjacent:
-            values = values.movedim(0, rank)
-        return p(x, index, values, shift(dims), accumulate), 0
-    index = _batched_index(index, dims, bdims[1])
-    rank = index.ndim - 1 - (len(dims) > 1)
-    index, inner = _with_batch_column(index, dims)
-    values = _move_block(values, rank, dims[0] + 1 if adjacent else 1, 1)
-    return p(x, index, values, inner, accumulate), 0
-
-
-def _put_values_transpose(g: Any, x_shape: Any, index: Any, dims: Any, accumulate: bool) -> Any:
-    found = index_op(g, index, dims)
-    if accumulate:
-        return found
-    # Of several values written to one element only the last one counts.
-    last = last_written_op(index, tuple(x_shape[d] for d in dims))
-    first = dims[0] if at.are_adjacent(dims) else 0
-    after = len(x_shape) - len(dims) - first
-    return keep(found, last.reshape(tuple(last.shape) + (1,) * after))
-
-
-index_put_op = linear(
-    "index_put",
-    _index_put_kernel,
-    (
-        lambda g, index, values_shape, dims, accumulate: (
-            g
-            if accumulate
-            else index_put_op(g, index, core.zeros_shaped(g, values_shape), dims, False)
-        ),
-        None,
-        _put_values_transpose,
-    ),
-    inputs=("x", "index", "values"),
-    params=("dims", "accumulate"),
-    batch=_batch_index_put,
-    quiet=True,
-)
-
-
-index_put_op.into = put_into
-
-
-def _last_written_kernel(index: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
-    columns = _checked_columns(sizes, index, tuple(range(len(sizes))), "index_put")
-    places = at.index_positions(sizes, columns, tuple(range(len(sizes))))
-    return at.last_written(places, at.numel(sizes))
-
-
-def _batch_last_written(p: Any, values: Any, bdims: Any, params: Any) -> Any:
-    (sizes,) = params
-    dims = tuple(range(len(sizes)))
-    index, _ = _with_batch_column(_batched_index(values[0], dims, bdims[0]), dims)
-    return p(index, (index.shape[1], *sizes)), 0
-
-
-#: Which entries of an index are the last to name their element.
-last_written_op = constant(
-    "last_written",
-    _last_written_kernel,
-    inputs=("index",),
-    params=("sizes",),
-    batch=_batch_last_written,
-    quiet=True,
-)
-
-
-def _mask_index_kernel(mask: np.ndarray) -> np.ndarray:
-    found = np.nonzero(mask)
-    return found[0] if len(found) == 1 else np.array(found)
-
-
-def refuse_batched(name: str, advice: str) -> Any:
-    """Batching of an operator whose result has a shape that depends on the values."""
-
-    def batch(p: Any, values: Any, bdims: Any, params: Any) -> NoReturn:
-        raise RuntimeError(
-            f"{name}(): inside vmap the shape of the result would differ from sample to sample; "
-            f"{advice}"
-        )
-
-    return batch
-
-
-#: The elements that a mask of one or more dims names, as an index tensor.
-mask_index_op = constant(
-    "mask_index",
-    _mask_index_kernel,
-    inputs=("mask",),
-    batch=refuse_batched(
-        "index", "use where(mask, x, other) in the place of x[mask], or x[mask] = number"
-    ),
-    quiet=True,
-)
-
+from tensorplay.ops.structure import convert
 
 # --- taking an index apart ------------------------------------------------------------------------
 
@@ -526,9 +302,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         elif kind is Tensor and self.ndim:
             if index.dtype is dtypes.int64 and index.ndim:
                 return index_op(self, index, (0,))
-            if index.dtype is dtypes.bool and index.ndim == 1:
+            if index.dtype is dtypes.bool and index.ndim:
                 check_mask(self, index, 0, "getitem")
-                return index_op(self, mask_index_op(index), (0,))
+                return mask_select_op(self, index, 0)
         elif index is None:
             return newaxis_view(self, (None, ...))
     except IndexError:
@@ -555,6 +331,8 @@ def read(x: Tensor, parts: Parts, name: str) -> Tensor:
         entries = [(d - (d > dim), tensor) for d, tensor in entries]
     if not entries:
         return x
+    if len(entries) == 1 and entries[0][1].dtype is dtypes.bool:
+        return mask_select_op(x, entries[0][1], entries[0][0])
     index, dims = joined_index(entries, name)
     return index_op(x, index, dims)
 

@@ -10,7 +10,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.choices import drop, keep, where_select
 from tensorplay.ops.index_ops import single_value
-from tensorplay.ops.indexing import index_op, mask_index_op, refuse_batched
+from tensorplay.ops.index_primitives import index_op, mask_select_op, refuse_batched
 from tensorplay.ops.kinds import batch_size, constant, elementwise, materialize, public
 from tensorplay.ops.shaping import broadcast_shapes_of
 from tensorplay.ops.structure import expand_to
@@ -96,8 +96,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     shape = broadcast_shapes_of("masked_select", input.shape, mask.shape)
     if not shape:
         input, mask, shape = input.reshape(1), mask.reshape(1), (1,)
-    places = mask_index_op(expand_to(mask, shape))
-    return index_op(expand_to(input, shape), places, tuple(range(len(shape))))
+    return mask_select_op(expand_to(input, shape), expand_to(mask, shape), 0)
 
 
 # --- masked_scatter -------------------------------------------------------------------------------

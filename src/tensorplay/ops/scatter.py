@@ -22,7 +22,7 @@ from tensorplay.ops.gather import (
 )
 from tensorplay.ops.index_ops import vector_arguments
 from tensorplay.ops.kinds import constant, primitive, shifting
-from tensorplay.ops.reductions import prod_op
+from tensorplay.ops.reductions import product_of_others
 from tensorplay.ops.structure import convert, expand_to
 
 # --- which places are written, and how often ------------------------------------------------------
@@ -68,28 +68,81 @@ def _scatter_mean(x: Tensor, index: Tensor, src: Tensor, dim: int, include_self:
     return total / convert(count, x.dtype)
 
 
-def scatter_product(
-    x: Tensor, index: Tensor, src: Tensor, dim: int, include_self: bool = True
-) -> Tensor:
-    """x times all values of src that are scattered to each element.
+def _product_kernel(
+    x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int, include_self: bool
+) -> np.ndarray:
+    out = np.array(x, order="C", copy=True)
+    line, places = at.flat(out), flat_places(x.shape, index, dim, "scatter_reduce").reshape(-1)
+    work = line.astype(np.float32) if out.dtype.kind == "V" else line
+    if not include_self:
+        work[places] = 1
+    np.multiply.at(work, places, src.reshape(-1).astype(work.dtype, copy=False))
+    if work is not line:
+        line[...] = work.astype(line.dtype)
+    return out
 
-    The values for one element are laid side by side along a new dim, so that the rule of `prod`
-    (exact where factors are zero, to any order) is the rule of this too.
+
+def _factors(x: Any, index: Any, src: Any, dim: int, include_self: bool) -> tuple[Any, Any, int]:
+    """All factors of each result side by side along a new dim, and where those of src are.
+
+    Place 0 is for x (1 where it does not count); the others are for the values sent to an element.
     """
     shape = tuple(x.shape)
     rank = occurrence_op(index, shape, dim)
     if core.batched_levels(rank):
-        width = index.shape[dim]  # the most there can be
+        width = index.shape[dim] + 1  # the most there can be
     else:
-        width = int(rank.max()) + 1 if rank.numel() else 1
-    wide = (*shape[:dim], shape[dim] * width, *shape[dim + 1 :])
-    ones = core.from_array(np.broadcast_to(np.ones((), x.dtype.numpy), wide))
-    side_by_side = scatter_op(ones, index * width + rank, src, dim)
-    factors = side_by_side.reshape((*shape[:dim], shape[dim], width, *shape[dim + 1 :]))
+        width = int(rank.max()) + 2 if rank.numel() else 1
     if not include_self:
-        one = core.from_array(np.ones((), x.dtype.numpy))
-        x = one.where(scatter_count_op(index, shape, dim) > 0, x)
-    return x * convert(prod_op(factors, dim + 1, False), x.dtype)
+        x = drop(x, scatter_count_op(index, shape, dim) > 0)
+        x = x + convert(scatter_count_op(index, shape, dim) > 0, x.dtype)
+    spread = (*shape[:dim], shape[dim] * width, *shape[dim + 1 :])
+    ones = core.from_array(np.broadcast_to(np.ones((), x.dtype.numpy), spread))
+    first = core.from_array(np.arange(0, shape[dim] * width, width))
+    places = index * width + rank + 1
+    wide = scatter_op(ones.index_copy(dim, first, x), places, src, dim)
+    return wide.reshape((*shape[:dim], shape[dim], width, *shape[dim + 1 :])), places, width
+
+
+def _product_vjp(
+    g: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool
+) -> tuple[Any, Any, Any]:
+    factors, places, width = _factors(x, index, src, dim, include_self)
+    parts = g.unsqueeze(dim + 1) * product_of_others(factors, dim + 1).conj()
+    of_x = parts.select(dim + 1, 0)
+    if not include_self:
+        of_x = drop(of_x, scatter_count_op(index, tuple(x.shape), dim) > 0)
+    shape = tuple(x.shape)
+    flat = parts.reshape((*shape[:dim], shape[dim] * width, *shape[dim + 1 :]))
+    return of_x, None, gather_op(flat, places, dim)
+
+
+def _product_jvp(t: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
+    factors, places, width = _factors(x, index, src, dim, include_self)
+    others = product_of_others(factors, dim + 1)
+    shape = tuple(x.shape)
+    total = core.zeros_shaped(x, shape)
+    if t[0] is not None:
+        total = t[0] * others.select(dim + 1, 0)
+        if not include_self:
+            total = drop(total, scatter_count_op(index, shape, dim) > 0)
+    if t[2] is None:
+        return total
+    flat = others.reshape((*shape[:dim], shape[dim] * width, *shape[dim + 1 :]))
+    return scatter_add_op(total, index, t[2] * gather_op(flat, places, dim), dim)
+
+
+#: x times all values of src that are scattered to each element. The rules multiply all other
+#: factors, so they are exact where factors are zero, to any order.
+scatter_product_op = primitive(
+    "scatter_product",
+    _product_kernel,
+    inputs=("x", "index", "src"),
+    params=("dim", "include_self"),
+    vjp=_product_vjp,
+    jvp=_product_jvp,
+    batch=shifting(dims=("dim",)),
+)
 
 
 def _extreme_kernel(
@@ -165,7 +218,7 @@ scatter_extreme_op = primitive(
 _REDUCTIONS = {
     "sum": _scatter_sum,
     "mean": _scatter_mean,
-    "prod": scatter_product,
+    "prod": scatter_product_op,
     "amax": lambda x, index, src, dim, own: scatter_extreme_op(x, index, src, dim, True, own),
     "amin": lambda x, index, src, dim, own: scatter_extreme_op(x, index, src, dim, False, own),
 }
@@ -225,7 +278,7 @@ def scatter(
     if reduce == "add":
         return scatter_add_op, (x, index, src), (dim,)
     if reduce == "multiply":
-        return scatter_product, (x, index, src), (dim, True)
+        return scatter_product_op, (x, index, src), (dim, True)
     raise RuntimeError(f"scatter(): reduce must be 'add' or 'multiply', got {reduce!r}")
 
 

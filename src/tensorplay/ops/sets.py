@@ -10,16 +10,24 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
-from tensorplay.ops.indexing import refuse_batched
+from tensorplay.ops.index_primitives import refuse_batched
 from tensorplay.ops.kinds import batch_size, constant, materialize, public, wrap_dim
 from tensorplay.ops.sorting import sortable
 
 # --- distinct values ------------------------------------------------------------------------------
 
 
-def _unique_rows(x: np.ndarray, dim: int | None, consecutive: bool) -> tuple[np.ndarray, ...]:
+def _unique_rows(
+    x: np.ndarray, dim: int | None, consecutive: bool, values_only: bool
+) -> tuple[np.ndarray, ...]:
     """(distinct values, where each element's value is among them, how often each occurs)."""
     dtype = x.dtype
+    if values_only and dim is None and not consecutive:
+        ordered = np.sort(sortable(x), axis=None)
+        new = np.ones(ordered.size, bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        nothing = np.zeros(0, np.int64)
+        return ordered[new].astype(dtype, copy=False), nothing, nothing
     rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
     rows = sortable(rows)
     count = len(rows)
@@ -42,7 +50,7 @@ def _unique_rows(x: np.ndarray, dim: int | None, consecutive: bool) -> tuple[np.
 
 _ADVICE = "call it outside of vmap"
 unique_op = constant(
-    "unique", _unique_rows, params=("dim", "consecutive"), outputs=3,
+    "unique", _unique_rows, params=("dim", "consecutive", "values_only"), outputs=3,
     batch=refuse_batched("unique", _ADVICE),
 )  # fmt: skip
 
@@ -78,7 +86,8 @@ def unique(
     (tensor([1, 3]), tensor([1, 2]))
     """
     dim = None if dim is None else wrap_dim(dim, input, "unique")
-    return _chosen(unique_op(input, dim, False), return_inverse, return_counts)
+    values_only = not (return_inverse or return_counts)
+    return _chosen(unique_op(input, dim, False, values_only), return_inverse, return_counts)
 
 
 @public()
@@ -98,7 +107,7 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     dim = None if dim is None else wrap_dim(dim, input, "unique_consecutive")
-    return _chosen(unique_op(input, dim, True), return_inverse, return_counts)
+    return _chosen(unique_op(input, dim, True, False), return_inverse, return_counts)
 
 
 # --- membership -----------------------------------------------------------------------------------

@@ -47,8 +47,11 @@ def _largest_kernel(x: np.ndarray, k: int, dim: int, largest: bool, ordered: boo
     x = sortable(x)
     size = x.shape[dim]
     if k == size or size <= 64 or k == 0:
-        order = order_kernel(x, dim, largest)
-        return np.array(order[(slice(None),) * dim + (slice(0, k),)])
+        order = np.argsort(x, axis=dim)
+        lead = (slice(None),) * dim
+        if largest:
+            order = order[(*lead, slice(None, None, -1))]
+        return np.array(order[(*lead, slice(0, k))])
     part = (slice(None),) * dim + (slice(size - k, None) if largest else slice(0, k),)
     found = np.argpartition(x, size - k if largest else k - 1, axis=dim)[part]
     if ordered:

@@ -17,7 +17,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import positions as at
 from tensorplay.ops.choices import keep
-from tensorplay.ops.indexing import index_op
+from tensorplay.ops.index_primitives import index_op
 from tensorplay.ops.kinds import constant, front, linear, method, public, shifting, wrap_dim
 from tensorplay.ops.slicing import FULL
 from tensorplay.ops.structure import view_scatter
