@@ -74,25 +74,39 @@ register(
     Op(
         "add:alpha",
         lambda make: [sample(make(3, 4), make(4), alpha=2), sample(make(3), make(3), alpha=-0.5)],
-        primitives=("add",), reference=lambda x, y, alpha: x + alpha * y, complex=True,
+        primitives=("add",),
+        reference=lambda x, y, alpha: x + alpha * y,
+        complex=True,
     ),
     Op(
         "sub:alpha",
         lambda make: [sample(make(3, 4), make(4), alpha=2), sample(make(3), 1.5, alpha=3)],
-        primitives=("sub",), reference=lambda x, y, alpha: x - alpha * y, complex=True,
+        primitives=("sub",),
+        reference=lambda x, y, alpha: x - alpha * y,
+        complex=True,
     ),
     Op(
         "rsub",
         lambda make: [sample(make(3, 4), make(4)), sample(make(3), 2.0, alpha=0.5)],
-        primitives=("sub",), reference=lambda x, y, alpha=1: y - alpha * x, complex=True,
+        primitives=("sub",),
+        reference=lambda x, y, alpha=1: y - alpha * x,
+        complex=True,
     ),
     Op(
-        "mul:numbers", lambda make: [sample(make(3, 4), 2), sample(make(3), -0.5)],
-        primitives=("mul",), reference=np.multiply, complex=True, inplace=True,
+        "mul:numbers",
+        lambda make: [sample(make(3, 4), 2), sample(make(3), -0.5)],
+        primitives=("mul",),
+        reference=np.multiply,
+        complex=True,
+        inplace=True,
     ),
     Op(
-        "div:numbers", lambda make: [sample(make(3, 4), 2), sample(3, make.positive(4))],
-        primitives=("div",), reference=np.true_divide, complex=True, inplace=True,
+        "div:numbers",
+        lambda make: [sample(make(3, 4), 2), sample(3, make.positive(4))],
+        primitives=("div",),
+        reference=np.true_divide,
+        complex=True,
+        inplace=True,
     ),
     Op(
         "div:rounded",
@@ -107,23 +121,44 @@ register(
             np.trunc(x / y) if rounding_mode == "trunc" else np.floor(x / y)
         ),
     ),
-    _binary("floor_divide", np.floor_divide, _real, _positive, complex=False),
+    _binary(
+        "floor_divide",
+        np.floor_divide,
+        _real,
+        _positive,
+        complex=False,
+        skip={
+            "parity_grad": "PyTorch has no derivative of floor_divide, here it is 0",
+            "parity_jvp": "PyTorch has no derivative of floor_divide, here it is 0",
+        },
+    ),
     _binary("remainder", np.remainder, _real, _positive, complex=False),
     _binary("fmod", np.fmod, _real, _positive, complex=False),
     Op(
         "remainder:integers",
         lambda make: [sample(make.int((3, 4)), make.int(4, 1, 6)), sample(make.int(5), -3)],
-        primitives=("remainder",), reference=np.remainder, inplace=True, out=True,
+        primitives=("remainder",),
+        reference=np.remainder,
+        inplace=True,
+        out=True,
     ),
     _unary("deg2rad", np.deg2rad, complex=False),
     _unary("rad2deg", np.rad2deg, complex=False),
     Op(
-        "gcd", lambda make: [sample(make.int((3, 4), -20, 20), make.int(4, -20, 20))],
-        primitives=("gcd",), reference=np.gcd, inplace=True, out=True,
+        "gcd",
+        lambda make: [sample(make.int((3, 4), -20, 20), make.int(4, -20, 20))],
+        primitives=("gcd",),
+        reference=np.gcd,
+        inplace=True,
+        out=True,
     ),
     Op(
-        "lcm", lambda make: [sample(make.int((3, 4), -20, 20), make.int(4, -20, 20))],
-        primitives=("lcm",), reference=np.lcm, inplace=True, out=True,
+        "lcm",
+        lambda make: [sample(make.int((3, 4), -20, 20), make.int(4, -20, 20))],
+        primitives=("lcm",),
+        reference=np.lcm,
+        inplace=True,
+        out=True,
     ),
 )
 
@@ -161,9 +196,11 @@ register(
             sample(make.fixed([0.0, 0.0, 0.0, 2.0]), make.fixed([0.0, 2.0, 3.0, 0.0])),
             sample(0, make.fixed([0.0, 1.0, 2.0])),
         ],
-        primitives=("pow",), reference=lambda x, y: np.power(x * 1.0, y), complex=True,
-        nonsmooth=True,
-        skip={"parity_gradgrad": "PyTorch gives nan where base and exponent are 0"},
+        primitives=("pow",), reference=lambda x, y: np.power(x * 1.0, y), nonsmooth=True,
+        skip={
+            "parity_gradgrad": "PyTorch gives nan where base and exponent are 0",
+            "parity_dtype": "PyTorch gives nan for complex 0 to the power of 0",
+        },
     ),
     Op(
         "pow:integers",
@@ -211,13 +248,20 @@ register(
     Op(
         "atan2:origin",
         lambda make: [sample(make.fixed([0.0, 0.0, -1.0]), make.fixed([0.0, 1.0, 0.0]))],
-        primitives=("atan2", "hypot", "divide_or_zero"), reference=np.arctan2, nonsmooth=True,
-        skip={"parity_gradgrad": "PyTorch gives nan at (0, 0), here the derivatives are 0"},
+        primitives=("atan2", "hypot", "divide_or_zero"),
+        reference=np.arctan2,
+        nonsmooth=True,
+        skip={
+            "parity_gradgrad": "PyTorch gives nan at (0, 0), here the derivatives are 0",
+            "parity_jvp": "PyTorch gives nan at (0, 0), here the derivatives are 0",
+        },
     ),
     Op(
         "hypot:origin",
         lambda make: [sample(make.fixed([0.0, 0.0, -3.0]), make.fixed([0.0, 1.0, 4.0]))],
-        primitives=("hypot", "divide_or_zero"), reference=np.hypot, nonsmooth=True,
+        primitives=("hypot", "divide_or_zero"),
+        reference=np.hypot,
+        nonsmooth=True,
         skip={
             "parity_grad": "PyTorch gives nan at (0, 0), here the derivatives are 0",
             "parity_gradgrad": "PyTorch gives nan at (0, 0), here the derivatives are 0",
@@ -236,8 +280,12 @@ def _sgn(x):
 register(
     _unary("abs", np.abs, primitives=("abs", "abs_backward")),
     Op(
-        "abs:zero", lambda make: [sample(make.fixed([0.0, -0.0, -1.0, 2.0]))],
-        primitives=("abs", "abs_backward"), reference=np.abs, complex=True, nonsmooth=True,
+        "abs:zero",
+        lambda make: [sample(make.fixed([0.0, -0.0, -1.0, 2.0]))],
+        primitives=("abs", "abs_backward"),
+        reference=np.abs,
+        complex=True,
+        nonsmooth=True,
         skip={"parity_gradgrad": "PyTorch gives nan for complex 0, here the derivative is 0"},
     ),
     _unary("sign", np.sign, complex=False),
@@ -253,50 +301,78 @@ register(
             sample(make(3, 4), decimals=1),
             sample(make(3, low=-90, high=90), decimals=-1),
         ],
-        primitives=("round_decimals",), reference=lambda x, decimals: np.round(x, decimals),
-        inplace=True, out=True,
+        primitives=("round_decimals",),
+        reference=lambda x, decimals: np.round(x, decimals),
+        inplace=True,
+        out=True,
     ),
     _unary("signbit", np.signbit, complex=False, inplace=False),
     _binary("copysign", np.copysign, complex=False),
-    _binary("nextafter", np.nextafter, complex=False, skip={
-        "parity_grad": "PyTorch has no derivative of nextafter, here it is 1",
-        "parity_gradgrad": "PyTorch has no derivative of nextafter, here it is 1",
-        "parity_jvp": "PyTorch has no derivative of nextafter, here it is 1",
-    }),
+    _binary(
+        "nextafter",
+        np.nextafter,
+        complex=False,
+        skip={
+            "parity_grad": "PyTorch has no derivative of nextafter, here it is 1",
+            "parity_gradgrad": "PyTorch has no derivative of nextafter, here it is 1",
+            "parity_jvp": "PyTorch has no derivative of nextafter, here it is 1",
+        },
+    ),
     Op(
-        "sign:integers", lambda make: [sample(make.int((3, 4)))], primitives=("sign",),
-        reference=np.sign, inplace=True, out=True,
+        "sign:integers",
+        lambda make: [sample(make.int((3, 4)))],
+        primitives=("sign",),
+        reference=np.sign,
+        inplace=True,
+        out=True,
     ),
 )
 
 # --- choices --------------------------------------------------------------------------------------
 
 register(
-    _binary("maximum", np.maximum, complex=False, inplace=False,
-            primitives=("maximum", "larger_share")),
-    _binary("minimum", np.minimum, complex=False, inplace=False,
-            primitives=("minimum", "larger_share")),
+    _binary(
+        "maximum", np.maximum, complex=False, inplace=False, primitives=("maximum", "larger_share")
+    ),
+    _binary(
+        "minimum", np.minimum, complex=False, inplace=False, primitives=("minimum", "larger_share")
+    ),
     _binary("fmax", np.fmax, complex=False, inplace=False),
     _binary("fmin", np.fmin, complex=False, inplace=False),
     Op(
         "maximum:ties",
         lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("maximum", "larger_share"), reference=np.maximum, nonsmooth=True, out=True,
+        primitives=("maximum", "larger_share"),
+        reference=np.maximum,
+        nonsmooth=True,
+        out=True,
+        skip={"parity_jvp": "PyTorch's forward and reverse rules differ where an input is nan"},
     ),
     Op(
         "minimum:ties",
         lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("minimum", "larger_share"), reference=np.minimum, nonsmooth=True, out=True,
+        primitives=("minimum", "larger_share"),
+        reference=np.minimum,
+        nonsmooth=True,
+        out=True,
+        skip={"parity_jvp": "PyTorch's forward and reverse rules differ where an input is nan"},
     ),
     Op(
         "fmax:ties",
         lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("fmax",), reference=np.fmax, nonsmooth=True, out=True,
+        primitives=("fmax",),
+        reference=np.fmax,
+        nonsmooth=True,
+        out=True,
+        skip={"parity_jvp": "PyTorch's forward and reverse rules differ at a tie"},
     ),
     Op(
         "fmin:ties",
         lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("fmin",), reference=np.fmin, nonsmooth=True, out=True,
+        primitives=("fmin",),
+        reference=np.fmin,
+        nonsmooth=True,
+        out=True,
     ),
     Op(
         "clamp",
@@ -312,7 +388,8 @@ register(
         reference=lambda x, min=None, max=None: np.minimum(
             np.maximum(x, -INF if min is None else min), INF if max is None else max
         ),
-        inplace=True, out=True,
+        inplace=True,
+        out=True,
     ),
     Op(
         "clamp:bounds",
@@ -320,10 +397,10 @@ register(
             sample(make.fixed([-1.0, -0.5, 0.5, 1.0, NAN]), -0.5, 0.5),
             sample(make.fixed([-1.0, -0.5, 0.5]), min=make.fixed([-0.5, -0.5, -0.5])),
         ],
-        primitives=("clamp", "clamp_min"), reference=lambda x, min=None, max=INF: np.minimum(
-            np.maximum(x, min), max
-        ),
+        primitives=("clamp", "clamp_min"),
+        reference=lambda x, min=None, max=INF: np.minimum(np.maximum(x, min), max),
         nonsmooth=True,
+        skip={"parity_jvp": "PyTorch's forward and reverse rules differ at a tensor bound"},
     ),
     Op(
         "clamp:integers",
@@ -342,14 +419,21 @@ register(
             sample(make.bool(4), 0, make(3, 4)),
             sample(make.bool((0, 3)), make(3), make()),
         ],
-        primitives=("where", "keep", "drop"), reference=np.where, complex=True, out=True,
+        primitives=("where", "keep", "drop"),
+        reference=np.where,
+        complex=True,
+        out=True,
         method=False,
     ),
     Op(
         "nan_to_num",
         lambda make: [sample(make(3, 4)), sample(make(0, 3))],
-        primitives=("nan_to_num", "keep"), reference=np.nan_to_num, complex=True, inplace=True,
-        out=True, skip={"parity_grad": "PyTorch has no derivative for complex dtypes"},
+        primitives=("nan_to_num", "keep"),
+        reference=np.nan_to_num,
+        complex=True,
+        inplace=True,
+        out=True,
+        skip={"parity_grad": "PyTorch has no derivative for complex dtypes"},
     ),
     Op(
         "nan_to_num:replaced",
@@ -357,7 +441,10 @@ register(
             sample(make.fixed([NAN, INF, -INF, 1.0]), 2.0, 3.0, -4.0),
             sample(make.fixed([NAN, INF, -INF, 1.0]), posinf=3.0),
         ],
-        primitives=("nan_to_num",), nonsmooth=True, inplace=True, out=True,
+        primitives=("nan_to_num",),
+        nonsmooth=True,
+        inplace=True,
+        out=True,
         reference=lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
             x, nan=nan, posinf=posinf, neginf=neginf
         ),
@@ -369,12 +456,37 @@ register(
             sample(make(3, 4), make(4)),
             sample(make.constant([0.0, -1.0, 0.0, 2.0]), make(4)),
         ],
-        primitives=("heaviside", "keep"), reference=np.heaviside, inplace=True, out=True,
+        primitives=("heaviside", "keep"),
+        reference=np.heaviside,
+        inplace=True,
+        out=True,
         skip={
             "parity_grad": "PyTorch has no derivative of heaviside",
             "parity_gradgrad": "PyTorch has no derivative of heaviside",
             "parity_jvp": "PyTorch has no derivative of heaviside",
         },
+    ),
+)
+
+# Arrays that are large enough for the kernels without branches.
+register(
+    Op(
+        "where:large",
+        lambda make: [
+            sample(make.bool((60, 50)), make(60, 50), make(60, 50)),
+            sample(make.bool((60, 50)), make(50), make(60, 1)),
+            sample(make.bool((50,)), make(60, 50), 2.0),
+        ],
+        primitives=("where", "keep", "drop"), reference=np.where, complex=True, method=False,
+    ),
+    Op(
+        "maximum:large", lambda make: [sample(make(60, 50), make(50))],
+        primitives=("maximum", "larger_share"), reference=np.maximum, nonsmooth=True,
+    ),
+    Op(
+        "clamp:large", lambda make: [sample(make(60, 50), -0.5, 0.8)],
+        primitives=("clamp", "clamp_backward"), reference=lambda x, a, b: np.clip(x, a, b),
+        nonsmooth=True,
     ),
 )
 
@@ -390,7 +502,7 @@ register(
             sample(make(3, 4), make(3, 4), make()),
             sample(make(0, 3), make(3), 0.5),
         ],
-        primitives=("lerp",), reference=lambda x, y, w: x + w * (y - x), complex=True,
+        primitives=("lerp", "lerp_number"), reference=lambda x, y, w: x + w * (y - x), complex=True,
         inplace=True, out=True,
     ),
     Op(
@@ -460,6 +572,7 @@ register(
         ],
         primitives=("ldexp",), reference=lambda x, n: x * np.exp2(n), complex=True, inplace=True,
         out=True, skip={"parity_grad": "PyTorch gives 0 for negative integer exponents",
+                        "parity_jvp": "PyTorch gives 0 for negative integer exponents",
                         "parity_gradgrad": "PyTorch gives 0 for negative integer exponents"},
     ),
     Op(
@@ -474,11 +587,21 @@ register(
     _unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)), primitives=("sigmoid", "sigmoid_backward")),
     _unary("relu", lambda x: np.maximum(x, 0), complex=False, primitives=("relu", "relu_backward")),
     Op(
-        "relu:zero", lambda make: [sample(make.fixed([0.0, -0.0, -1.0, 2.0]))],
-        primitives=("relu", "relu_backward"), reference=lambda x: np.maximum(x, 0),
+        "relu:zero",
+        lambda make: [sample(make.fixed([0.0, -0.0, -1.0, 2.0]))],
+        primitives=("relu", "relu_backward"),
+        reference=lambda x: np.maximum(x, 0),
         nonsmooth=True,
     ),
-    _unary("softplus:unit", lambda x: np.log1p(np.exp(x)), complex=False, inplace=False, out=False,
-           function=softplus_unit, primitives=("softplus", "softplus_backward"), method=False,
-           torch="nn.functional.softplus"),
+    _unary(
+        "softplus:unit",
+        lambda x: np.log1p(np.exp(x)),
+        complex=False,
+        inplace=False,
+        out=False,
+        function=softplus_unit,
+        primitives=("softplus", "softplus_backward"),
+        method=False,
+        torch="nn.functional.softplus",
+    ),
 )

@@ -68,6 +68,9 @@ sub.check = _refuse_bools  # a bool among other dtypes, before promotion hides i
 
 def _times_alpha(name: str, input: Any, other: Any, alpha: Any) -> Any:
     """alpha * other, in the dtype of the result."""
+    if isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is other.dtype:
+        if input.dtype.is_floating_point and isinstance(alpha, (int, float)):
+            return mul(other, alpha)
     operands = [x if isinstance(x, Tensor) else weak_tensor(x) for x in (input, other)]
     dtype = core.result_dtype(operands)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:

@@ -9,13 +9,24 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.kernels import typed
+from tensorplay.ops.kernels import is_half, masked, select, typed
 from tensorplay.ops.kinds import elementwise, method, public, publish
 from tensorplay.ops.structure import cast
 
 
+def _fits(number: Any, dtype: dtypes.dtype) -> bool:
+    """Whether a number takes the dtype of the tensors that it meets."""
+    return dtype.is_complex or (dtype.is_floating_point and not isinstance(number, complex))
+
+
 def promote_together(*values: Any) -> list[Tensor]:
     """Tensors and numbers as tensors of their common dtype."""
+    dtypes_seen = {x.dtype for x in values if isinstance(x, Tensor)}
+    if len(dtypes_seen) == 1:
+        (only,) = dtypes_seen
+        if all(isinstance(x, Tensor) or _fits(x, only) for x in values):
+            return [x if isinstance(x, Tensor) else core.from_array(np.array(x, only.numpy))
+                    for x in values]  # fmt: skip
     tensors = [x if isinstance(x, Tensor) else weak_tensor(x) for x in values]
     target = core.result_dtype(tensors)
     return [x if x.dtype is target else cast(x, target) for x in tensors]
@@ -25,7 +36,7 @@ def promote_together(*values: Any) -> list[Tensor]:
 
 where_select = elementwise(
     "where",
-    np.where,
+    select,
     vjp=(None, lambda g, c: keep(g, c), lambda g, c: drop(g, c)),
     jvp=(None, lambda t, c: keep(t, c), lambda t, c: drop(t, c)),
     inputs=("c", "x", "y"), promote=None, quiet=True, node_name="WhereBackward0",
@@ -35,13 +46,13 @@ where_select = elementwise(
 # of operators that choose are made of.
 keep = elementwise(
     "keep",
-    lambda u, c: np.where(c, u, np.zeros((), u.dtype)),
+    lambda u, c: masked(c, u),
     vjp=(lambda g, c: keep(g, c), None),
     inputs=("u", "c"), promote=None, quiet=True, node_name="WhereBackward0",
 )  # fmt: skip
 drop = elementwise(
     "drop",
-    lambda u, c: np.where(c, np.zeros((), u.dtype), u),
+    lambda u, c: masked(~c, u),
     vjp=(lambda g, c: drop(g, c), None),
     inputs=("u", "c"), promote=None, quiet=True, node_name="WhereBackward0",
 )  # fmt: skip
@@ -92,11 +103,13 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 # The cotangent of the side `x` of a choice of the larger: half of it where both are equal. (A nan
 # on either side passes it to both, as in PyTorch.)
+def _larger_share(u: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
+    share, tie = masked(~np.less(x, y), u), np.equal(x, y)
+    return select(tie, u * u.dtype.type(0.5), share) if np.any(tie) else share
+
+
 larger_share = elementwise(
-    "larger_share",
-    lambda u, x, y: np.where(x == y, u / 2, np.where(x < y, np.zeros((), u.dtype), u)).astype(
-        u.dtype, copy=False
-    ),
+    "larger_share", _larger_share,
     vjp=(lambda g, x, y: larger_share(g, x, y), None, None),
     inputs=("u", "x", "y"), promote="same", node_name="MaximumBackward0",
 )  # fmt: skip
@@ -150,22 +163,22 @@ clamp_min.keywords = ("input", "min")
 clamp_max.keywords = ("input", "max")
 # Between two numbers, in one pass.
 clamp_between = elementwise(
-    "clamp",
-    typed(
-        "clamp", lambda x, min, max: np.minimum(np.maximum(x, x.dtype.type(min)),
-                                                x.dtype.type(max)), widen=False
-    ),
+    "clamp", typed("clamp", lambda x, min, max: _clip(x, min, max), widen=False),
     vjp=lambda g, x, min, max: clamp_backward(g, x, min, max),
     params=("min", "max"), promote="same",
 )  # fmt: skip
 clamp_backward = elementwise(
     "clamp_backward",
-    lambda u, x, min, max: np.where(
-        (x >= x.dtype.type(min)) & (x <= x.dtype.type(max)), u, np.zeros((), u.dtype)
-    ),
+    lambda u, x, min, max: masked((x >= x.dtype.type(min)) & (x <= x.dtype.type(max)), u),
     vjp=(lambda g, x, min, max: clamp_backward(g, x, min, max), None),
     inputs=("u", "x"), params=("min", "max"), promote="same",
 )  # fmt: skip
+
+
+def _clip(x: np.ndarray, min: float, max: float) -> Any:
+    if x.size < 2048 or is_half(x.dtype):  # np.clip is a slow Python function
+        return np.minimum(np.maximum(x, x.dtype.type(min)), x.dtype.type(max))
+    return np.clip(x, x.dtype.type(min), x.dtype.type(max))
 
 
 @public(inplace=True, out=True, aliases=("clip",))
@@ -206,6 +219,8 @@ def _nan_to_num_kernel(x: np.ndarray, nan: float, posinf: Any, neginf: Any) -> A
         return x.copy()
     limits = dtypes.finfo(dtypes.from_numpy(x.dtype))
     result = x.copy()
+    if np.isfinite(x).all():
+        return result
     for part in (result.real, result.imag) if x.dtype.kind == "c" else (result,):
         for chosen, value in (
             (part != part, nan),

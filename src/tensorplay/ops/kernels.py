@@ -90,3 +90,42 @@ def refuse_zero(name: str, dividend: np.ndarray, divisor: np.ndarray) -> None:
             f"{name}(): ZeroDivisionError: an integer tensor is divided by zero; convert to "
             "floating point for inf and nan"
         )
+
+
+# --- choosing without branches --------------------------------------------------------------------
+
+_SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+_SMALL = 2048  # elements below which one call of np.where costs less than several others
+
+
+def _mask(condition: np.ndarray, bits: Any) -> Any:
+    """All bits set where the condition holds, none elsewhere."""
+    return np.negative(condition.view(np.int8)).astype(bits)
+
+
+def _into(function: Any, x: np.ndarray, y: np.ndarray) -> Any:
+    """function(x, y) in x's memory where it fits: a new page of memory costs more than the work."""
+    if x.shape == y.shape:
+        return function(x, y, out=x)
+    return function(x, y)
+
+
+def masked(condition: np.ndarray, x: np.ndarray) -> Any:
+    """`x` where the condition holds, else zeros, whatever x is there (inf, nan).
+
+    np.where decides element by element, which costs tens of times more on random conditions.
+    """
+    bits = _SIGNED.get(x.dtype.itemsize)
+    if bits is None or x.size < _SMALL:
+        return np.where(condition, x, np.zeros((), x.dtype))
+    return _into(np.bitwise_and, _mask(condition, bits), x.view(bits)).view(x.dtype)
+
+
+def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
+    """`x` where the condition holds, else `y`, of one dtype: np.where without branches."""
+    bits = _SIGNED.get(x.dtype.itemsize)
+    if bits is None or x.dtype != y.dtype or condition.size < _SMALL:
+        return np.where(condition, x, y)
+    change = np.bitwise_xor(x.view(bits), y.view(bits))
+    change = _into(np.bitwise_and, np.asarray(change), _mask(condition, bits))
+    return _into(np.bitwise_xor, change, y.view(bits)).view(x.dtype)

@@ -25,18 +25,43 @@ from tensorplay.ops.trigonometry import divide_or_zero
 def _lerp(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> Any:
     # From the nearer end, so that weight 1 gives `end` exactly.
     step = y - x
-    near = np.abs(w) < 0.5
     if w.ndim == 0:
-        return x + w * step if near else y - step * (1 - w)
-    return np.where(near, x + w * step, y - step * (1 - w))
+        return _lerp_number(x, y, w[()])
+    return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
 
 
-lerp = elementwise(
+def _lerp_number(x: np.ndarray, y: np.ndarray, weight: Any) -> Any:
+    step = np.asarray(y - x)
+    near = abs(weight) < 0.5
+    step *= weight if near else weight - 1
+    return np.add(step, x if near else y, out=step)
+
+
+lerp_tensor = elementwise(
     "lerp", typed("lerp", _lerp, "fc"), lambda w: 1 - w, lambda w: w, lambda x, y: y - x,
     inputs=("x", "y", "w"),
-    doc="input + weight * (end - input); weight is a number or a tensor.",
 )  # fmt: skip
-lerp.keywords = ("input", "end", "weight")
+lerp_number = elementwise(
+    "lerp_number", typed("lerp", _lerp_number, "fc"), lambda weight: 1 - weight,
+    lambda weight: weight, params=("weight",), node_name="LerpBackward0",
+)  # fmt: skip
+
+
+@public(inplace=True, out=True)
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """input + weight * (end - input), exactly `end` for weight 1; weight is a number or a tensor.
+
+    >>> import tensorplay as tp
+    >>> tp.lerp(tp.tensor([0., 10.]), tp.tensor([10., 20.]), 0.25)
+    tensor([ 2.5000, 12.5000])
+    """
+    if not isinstance(input, Tensor) or not isinstance(end, Tensor):
+        raise TypeError("lerp(): arguments 'input' and 'end' must be Tensor")
+    if isinstance(weight, (int, float)):
+        return lerp_number(input, end, weight)
+    return lerp_tensor(input, end, weight)
+
+
 
 
 def _scaled(x: Any, value: Any) -> Any:
@@ -44,8 +69,17 @@ def _scaled(x: Any, value: Any) -> Any:
 
 
 def _addcmul(x: np.ndarray, y: np.ndarray, z: np.ndarray, value: Any) -> Any:
-    product = np.multiply(y, z)
-    return x + (product if is_number(value, 1) else product * _number_like(value, x))
+    product = np.asarray(np.multiply(y, z))
+    if not is_number(value, 1):
+        product *= _number_like(value, x)
+    return _onto(product, x)
+
+
+def _onto(term: np.ndarray, x: np.ndarray) -> Any:
+    """x + term, in term's memory where that holds the result."""
+    if term.shape == x.shape and term.dtype == x.dtype:
+        return np.add(x, term, out=term)
+    return x + term
 
 
 def _number_like(value: Any, x: np.ndarray) -> Any:
@@ -56,8 +90,10 @@ def _number_like(value: Any, x: np.ndarray) -> Any:
 def _addcdiv(x: np.ndarray, y: np.ndarray, z: np.ndarray, value: Any) -> Any:
     if x.dtype.kind not in "fVc":
         refuse("addcdiv", x.dtype)
-    quotient = np.true_divide(y, z)
-    return x + (quotient if is_number(value, 1) else quotient * value)
+    quotient = np.asarray(np.true_divide(y, z))
+    if not is_number(value, 1):
+        quotient *= value
+    return _onto(quotient, x)
 
 
 addcmul_op = elementwise(
@@ -106,9 +142,17 @@ difference = elementwise(
 )  # fmt: skip
 
 
+def _logaddexp_real(x: np.ndarray, y: np.ndarray) -> Any:
+    distance = np.asarray(np.abs(x - y))
+    np.negative(distance, out=distance)
+    result = np.maximum(x, y) + np.log1p(np.exp(distance, out=distance), out=distance)
+    # np.logaddexp is ten times slower, but knows what to do with infinities.
+    return result if np.isfinite(result).all() else np.logaddexp(x, y)
+
+
 def _logaddexp(x: np.ndarray, y: np.ndarray) -> Any:
     if x.dtype.kind != "c":
-        return np.logaddexp(x, y)
+        return _logaddexp_real(x, y)
     larger, smaller = np.where(x.real >= y.real, x, y), np.where(x.real >= y.real, y, x)
     same = larger == smaller  # infinities of one sign
     result = larger + np.log1p(np.exp(np.where(same, 0, smaller - larger)))
@@ -236,8 +280,7 @@ def frexp(input: Tensor) -> Any:
     return results.frexp(*found)
 
 
-for _primitive in (lerp, xlogy):
-    publish(_primitive, _primitive.name, inplace=True)
+publish(xlogy, "xlogy", inplace=True)
 for _primitive in (logaddexp, logaddexp2):
     publish(_primitive, _primitive.name)
 for _name, _function in (("xlogy", xlogy), ("xlog1py", xlog1py), ("logit", logit)):
