@@ -34,7 +34,7 @@ EXCEPTIONS = {
         (_REMOVED, "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
                    "HalfTensor IntTensor LongTensor ShortTensor set_default_tensor_type eig lstsq "
                    "matrix_rank solve symeig has_lapack has_mkl has_openmp has_spectral range "
-                   "chain_matmul to_dlpack"),
+                   "to_dlpack"),
         (_DEVICES, "AcceleratorError Event Stream StreamObjType DeviceObjType GradScaler "
                    "OutOfMemoryError get_device_module get_device is_vulkan_available "
                    "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 "
@@ -61,11 +61,11 @@ EXCEPTIONS = {
         (_DISTRIBUTED, "is_distributed"),
         (IMPORTS, "AVG SUM TYPE_CHECKING PRIVATE_OPS classproperty Disable* Dispatch* "
                    "ExcludeDispatchKeyGuard Tag"),
-        (_INTERNAL, "affine_grid_generator constant_pad_nd convolution embedding_renorm_ "
+        (_INTERNAL, "affine_grid_generator convolution embedding_renorm_ "
                     "feature_dropout* frobenius_norm grid_sampler hash_tensor is_same_size "
                     "is_neg resolve_neg native_channel_shuffle native_dropout norm_except_dim "
-                    "nuclear_norm segment_reduce select_copy slice_copy slice_inverse "
-                    "split_copy view_as_*_copy transpose_copy is_anomaly_* set_anomaly_* "
+                    "nuclear_norm segment_reduce slice_inverse "
+                    "view_as_*_copy is_anomaly_* set_anomaly_* "
                     "empty_permuted"),
     ],
     "Tensor": [
@@ -81,7 +81,7 @@ EXCEPTIONS = {
         (_REMOVED, "eig lstsq solve symeig new reinforce volatile resize resize_as name"),
         (_COMPLEX32, "chalf"),
         (_DISTRIBUTED, "is_distributed"),
-        (_INTERNAL, "as_subclass hash_tensor is_meta is_neg resolve_neg is_same_size map2_ map_ "
+        (_INTERNAL, "as_subclass hash_tensor map2_ map_ "
                     "module_load slice_inverse grad_dtype"),
     ],
     "autograd": [
@@ -111,7 +111,7 @@ EXCEPTIONS = {
                    "assert_int_or_pair boolean_dispatch handle_torch_function has_torch_function* "
                    "reproducibility_notes sparse_support_notes tf32_notes"),
         (_VENDOR, "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm conv_tbc "
-                  "native_channel_shuffle"),
+                  ""),
     ],
     "nn": [
         (IMPORTS, "factory_kwargs Container"),
