@@ -30,6 +30,8 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "beyond_torch: tensorplay differs from PyTorch here on purpose"
     )
+    if BACKEND == "torch":
+        config.addinivalue_line("filterwarnings", "ignore:.torch.jit:DeprecationWarning")
 
 
 def pytest_collection_modifyitems(items):

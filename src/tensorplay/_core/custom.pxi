@@ -116,8 +116,10 @@ def call_pack_hook(pack_hook, unpack_hook, Tensor x):
     cdef int previous = tp_grad_mode
     if pack_hook is None:
         raise RuntimeError(unpack_hook)
-    shown = without_history(x)
-    set_tangents(shown, x.tangents)
+    shown = x     # a leaf is seen as it is: a hook may want to leave parameters alone
+    if x.flags & VIEW or x._grad_fn is not None:
+        shown = without_history(x)
+        set_tangents(shown, x.tangents)
     set_mode(MODE_SAVED_HOOKS, False)
     set_grad_mode(False)
     try:
@@ -125,3 +127,19 @@ def call_pack_hook(pack_hook, unpack_hook, Tensor x):
     finally:
         set_grad_mode(previous)
         set_mode(MODE_SAVED_HOOKS, True)
+
+
+def levels_below(Level level):
+    """The active levels without the vmap and gradient levels from `level` on inwards."""
+    return [each for each in _stack.active
+            if (<Level>each).kind == "forward" or (<Level>each).id < level.id]
+
+
+def exchange_levels(list active):
+    """Let these be the active levels of this thread; returns the list of those that were.
+
+    For code that runs at an outer level while inner ones are open: what it creates belongs there.
+    """
+    previous = _stack.active
+    _stack.active = active
+    return previous

@@ -151,9 +151,11 @@ class Application:
         rule = Batched(self.rule, level, bdims) if batched else self.rule
         previous = core.is_grad_enabled()
         core.set_grad_mode(previous if level.grad_mode < 0 else level.grad_mode)
+        active = core.exchange_levels(core.levels_below(level))
         try:
             outputs, lower = apply_rule(rule, values)
         finally:
+            core.exchange_levels(active)
             core.set_grad_mode(previous)
         self.raw = self.rule.box(outputs, rule.out_dims if batched else None, level)
         self.same, self.dirty, self.views = lower.same, lower.dirty, lower.views
@@ -206,7 +208,11 @@ class Application:
 
     def _run_own_vmap(self, level: Any, values: list[Any], bdims: list[Any]) -> None:
         versions = [x._version if isinstance(x, Tensor) else 0 for x in values]
-        outputs, dims = self.rule.batch(level, values, bdims)
+        active = core.exchange_levels(core.levels_below(level))
+        try:
+            outputs, dims = self.rule.batch(level, values, bdims)
+        finally:
+            core.exchange_levels(active)
         self.raw = self.rule.box(outputs, dims, level)
         place = {id(x): i for i, x in enumerate(values) if isinstance(x, Tensor)}
         self.same = [place.get(id(x)) for x in outputs]

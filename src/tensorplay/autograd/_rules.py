@@ -331,7 +331,8 @@ class Batched:
         """The forward on boxes, its results without their boxes."""
         boxed = _box(values, self.dims, self.level)
         inner = FunctionCtx(self.name, ctx._needs, ctx._state.recording)
-        raw = self.rule.run(inner, boxed)
+        with _Inside(self.level):
+            raw = self.rule.run(inner, boxed)
         given = {id(x): i for i, x in enumerate(boxed) if isinstance(x, Tensor)}
         outputs: list[Any] = []
         self.out_dims = []
@@ -370,7 +371,8 @@ class Batched:
             for x, y in zip(outputs, _box(outputs, self.out_dims, self.level), strict=True)
         ]
         inner = FunctionCtx(self.name, ctx._needs, ctx._state.recording)
-        self.rule.setup(inner, boxed, raw)
+        with _Inside(self.level):
+            self.rule.setup(inner, boxed, raw)
         self._transfer(ctx, inner, boxed, raw, values, outputs)
 
     def _transfer(
@@ -476,6 +478,21 @@ class _Vmap:
 
     def __exit__(self, *_: Any) -> None:
         core.pop_level(self._level)
+
+
+class _Inside:
+    """A stretch of code for which a level is active that code of an outer level has left."""
+
+    def __init__(self, level: Any) -> None:
+        self._level = level
+
+    def __enter__(self) -> None:
+        active = core.active_levels()
+        inner = self._level if self._level not in active else None
+        self._active = core.exchange_levels([*active, *([inner] if inner else [])])
+
+    def __exit__(self, *_: Any) -> None:
+        core.exchange_levels(self._active)
 
 
 def _placed(value: Any, found: int | None, dim: int | None, size: int) -> Any:
