@@ -21,7 +21,7 @@ A rule may return a cotangent larger than a broadcast input: the engine sums it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tensorplay._core import core
 from tensorplay._core.core import Inplace, Operation, Primitive, Rule, Tensor
@@ -31,6 +31,9 @@ PUBLIC: dict[tuple[str, str], Any] = {}
 
 #: Names of the methods of Tensor that were installed from here.
 METHODS: dict[str, Any] = {}
+
+#: A decorated function keeps its signature for type checkers.
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _INPUT_NAMES = ("x", "y", "z", "w")
 
@@ -71,7 +74,7 @@ def public(
     inplace: bool = False,
     out: bool = False,
     aliases: Sequence[str] = (),
-) -> Callable[[Callable[..., Any]], Any]:
+) -> Callable[[_Function], _Function]:
     """Decorator of a public function that is written with other operators.
 
     name: the public name, by default the function's own (a trailing underscore that avoids a
@@ -79,9 +82,9 @@ def public(
     also `name_`. out: accepts `out=`. aliases: further public names.
     """
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: _Function) -> _Function:
         label = name or function.__name__.rstrip("_")
-        made = Operation(function, label) if out else function
+        made: Any = Operation(function, label) if out else function
         for spelling in (label, *aliases):
             publish(made, spelling, namespace=namespace, method=method, inplace=inplace)
         return made
