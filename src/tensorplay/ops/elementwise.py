@@ -52,7 +52,7 @@ from tensorplay.ops.complexes import (
     view_as_complex,
     view_as_real,
 )
-from tensorplay.ops.kinds import elementwise
+from tensorplay.ops.kinds import elementwise, install_method
 from tensorplay.ops.logic import (
     bitwise_and,
     bitwise_left_shift,
@@ -150,5 +150,10 @@ for _name, _method in (
     ("irshift", "bitwise_right_shift_"),
 ):  # fmt: skip
     core.set_operator(_name, getattr(Tensor, _method))
+
+for _name, _function in (
+    ("__div__", div), ("__idiv__", Tensor.div_), ("__rdiv__", lambda self, other: div(other, self)),
+):  # fmt: skip
+    install_method(_name, _function)
 
 core.register_layer(cast=cast, neg=neg, mul=mul, add=add, conj=conj)
