@@ -52,6 +52,26 @@ cdef object observed(Primitive p, tuple inputs, tuple params, unsigned int flags
 
 
 cdef object run_primitive(Primitive p, tuple inputs, tuple params, unsigned int flags):
+    """Run at the level of the inputs; see `run_at_level`.
+
+    While the backward pass of a function transform runs, grad mode is off for that transform only:
+    an operation below its level is recorded as it would be outside.
+    """
+    cdef Level above
+    cdef int previous = tp_grad_mode
+    if not tp_modes & MODE_PULLING:
+        return run_at_level(p, inputs, params, flags)
+    above = level_above(highest_level(inputs))
+    if above is None or above.grad_mode == previous:
+        return run_at_level(p, inputs, params, flags)
+    set_grad_mode(above.grad_mode)
+    try:
+        return run_at_level(p, inputs, params, flags)
+    finally:
+        set_grad_mode(previous)
+
+
+cdef object run_at_level(Primitive p, tuple inputs, tuple params, unsigned int flags):
     cdef object result
     cdef long level
     if flags & BOX:
@@ -129,9 +149,13 @@ cdef bint numbers_like_tensor(list items):
     if x.flags & WEAK or not is_differentiable_typenum(typenum_of(x)):
         return False
     kind = dtype_of(x).numpy
-    for i, item in enumerate(items):
-        if item is not None and not is_tensor(item):
-            items[i] = new_tensor(np.array(item, dtype=kind))
+    token = quiet_enter()     # a number beyond the dtype's range is infinite
+    try:
+        for i, item in enumerate(items):
+            if item is not None and not is_tensor(item):
+                items[i] = new_tensor(np.array(item, dtype=kind))
+    finally:
+        quiet_leave(token)
     return True
 
 
@@ -285,7 +309,8 @@ cdef object run_boxed(Primitive p, tuple inputs, tuple params, long level_id):
             values.append(item)
             bdims.append(None)
     if level.grad_mode >= 0:
-        set_grad_mode(level.grad_mode)
+        # no_grad inside the function holds for what is outside of it too.
+        set_grad_mode(level.grad_mode and (previous or tp_modes & MODE_PULLING))
     try:
         if not batched:
             return box_results(p, apply_primitive(p, tuple(values), params), None, level_id)

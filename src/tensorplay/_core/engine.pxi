@@ -14,6 +14,13 @@ ctypedef pair[uint64_t, NodePointer] Ready
 ctypedef pair[NodePointer, Py_ssize_t] Visit
 
 
+cdef extern from *:
+    """
+    static TP_TLS PyObject* tp_run = NULL;   // the innermost backward pass of this thread
+    """
+    PyObject* tp_run
+
+
 cdef class Run:
     """One backward pass. The first of several at a time keeps its slots inside the nodes."""
 
@@ -26,6 +33,7 @@ cdef class Run:
     cdef dict captured                          # (id(node), number) -> cotangent
     cdef set accumulate                         # ids of nodes whose leaf is to be filled
     cdef list roots
+    cdef object __weakref__
 
     cdef Slot* slot(self, Node node) noexcept:
         return &node.slot if self.inside else &self.table[<PyObject*>node]
@@ -107,7 +115,8 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
     [(node, output number), ...] asked for; the result is then the list of their cotangents
     (None where none arrived). `accumulate`: indices of targets that are leaves to be filled.
     """
-    global _slots_taken, _running
+    global _slots_taken, _running, tp_run
+    cdef PyObject* outer = tp_run
     cdef str outer_name = _running
     cdef Run run = Run.__new__(Run)
     cdef int previous = tp_grad_mode
@@ -123,6 +132,7 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
         _slots_taken = True
     set_grad_mode(create_graph)
     _running = name
+    tp_run = <PyObject*>run
     try:
         if run.selective:
             run.floor = <uint64_t>-1
@@ -136,9 +146,10 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
             if any([type(node) is AccumulateGrad for node, _ in targets]):
                 run.floor = 0
         discover(run)
-        if run.selective and not allow_unused and \
-                not all([run.slot(node).state & SEEN for node, _ in targets]):
-            raise RuntimeError(unused_message)
+        if run.selective and not allow_unused:
+            for i, (node, _) in enumerate(targets):
+                if not run.slot(node).state & SEEN:
+                    raise RuntimeError(unused_message.format(i))
         check_saved(run)
         seed(run)
         drain(run, targets)
@@ -146,6 +157,7 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
             return [run.captured.get((id(node), number)) for node, number in targets]
     finally:
         _running = outer_name
+        tp_run = outer
         set_grad_mode(previous)
         for item in run.visited:
             clear(run, <Node>item)
@@ -360,9 +372,7 @@ cdef object run_prehooks(Node node, Extras extras, object cotangent):
         for hook in list(extras.prehooks.values()):
             changed = hook(tuple(parts))
             if changed is not None:
-                if is_tensor(changed):
-                    changed = (changed,)
-                parts = [check_hook(new, old) for new, old in zip(changed, parts)]
+                parts = checked_gradients(node, "register_prehook", changed, parts)
     return parts if node.outputs != 1 else parts[0]
 
 
@@ -401,14 +411,21 @@ cdef tuple run_posthooks(Node node, tuple result, object cotangent):
     for hook in list(node.extras.posthooks.values()):
         changed = hook(result, outputs)
         if changed is not None:
-            if is_tensor(changed):
-                changed = (changed,)
-            if len(changed) != len(result):
-                raise RuntimeError(
-                    f"register_hook(): a hook of {node.name()} returned {len(changed)} gradients, "
-                    f"expected {len(result)}")
-            result = tuple([check_hook(new, old) for new, old in zip(changed, result)])
+            result = tuple(checked_gradients(node, "register_hook", changed, result))
     return result
+
+
+cdef list checked_gradients(Node node, str name, object changed, object before):
+    """What a hook of a node returned in place of some gradients."""
+    if is_tensor(changed):
+        changed = (changed,)
+    if not isinstance(changed, (tuple, list)):
+        raise TypeError(f"{name}(): a hook of {node.name()} must return a tuple of tensors or None, "
+                        f"got {type(changed).__name__}")
+    if len(changed) != len(before):
+        raise RuntimeError(f"{name}(): a hook of {node.name()} returned {len(changed)} gradients, "
+                           f"expected {len(before)}")
+    return [check_hook(new, old) for new, old in zip(changed, before)]
 
 
 cdef fill_retained(Node node, object cotangent):

@@ -20,6 +20,7 @@ cdef enum:
     MODE_OBSERVED = 2      # every operation is reported to an observer (profiler)
     MODE_ANOMALY = 4       # nodes remember where they were recorded
     MODE_INFERENCE = 8     # results are inference tensors
+    MODE_PULLING = 16      # the backward pass of a function transform runs
 
 
 def is_grad_enabled():
@@ -130,6 +131,14 @@ def active_levels():
 
 cdef Level find_level(long level_id):
     return _stack.by_id.get(level_id)
+
+
+cdef Level level_above(long level_id):
+    """The lowest active gradient level above a level; its grad mode is that level's."""
+    for level in _stack.active:
+        if (<Level>level).grad_mode >= 0 and (<Level>level).id > level_id:
+            return level
+    return None
 
 
 cdef long innermost_box_level():

@@ -30,18 +30,23 @@ def as_tuple(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]
     return given, items
 
 
+def check_differentiable(inputs: tuple[Tensor, ...], name: str) -> None:
+    """Raise RuntimeError unless every input is floating point or complex."""
+    for i, x in enumerate(inputs):
+        if not core.is_differentiable_dtype(x):
+            raise RuntimeError(
+                f"{name}(): the inputs must be floating point or complex to be differentiated by, "
+                f"but number {i} has dtype {x.dtype}; convert it first, e.g. with .float()"
+            )
+
+
 def fresh_inputs(inputs: tuple[Tensor, ...], create_graph: bool, name: str) -> tuple[Tensor, ...]:
     """Inputs to differentiate by: aliases in the graph with create_graph, else new leaves.
 
     Raises:
         RuntimeError: if one is neither floating point nor complex.
     """
-    for i, x in enumerate(inputs):
-        if not core.is_differentiable_dtype(x):
-            raise RuntimeError(
-                f"{name}(): input {i} must be floating point or complex to be differentiated by, "
-                f"got dtype {x.dtype}; convert it first, e.g. with .float()"
-            )
+    check_differentiable(inputs, name)
     if create_graph:
         return tuple(
             x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs

@@ -100,11 +100,11 @@ def _check_cotangent(item: Any, given: Any, name: str, argument: str, batched: b
     if meta is None:
         return given
     shape, dtype = meta
-    have = tuple(given.shape)[1:] if batched else tuple(given.shape)
-    if have != shape:
+    if tuple(given.shape)[batched:] != shape:
+        after = ", after its batch dimension" if batched else ""
         raise RuntimeError(
-            f"{name}(): mismatch in shape: {argument} has a cotangent of shape {list(have)} for an "
-            f"output of shape {list(shape)}"
+            f"{name}(): mismatch in shape: {argument} has a cotangent of shape "
+            f"{list(given.shape)} for an output of shape {list(shape)}; they must be equal{after}"
         )
     if given.dtype.is_complex != dtype.is_complex:
         raise RuntimeError(
@@ -300,8 +300,8 @@ def grad(
 
 
 _UNUSED = (
-    "grad(): one of the inputs was not used in computing the outputs; pass allow_unused=True to "
-    "get None for it, or materialize_grads=True to get zeros"
+    "grad(): number {} of the inputs was not used in computing the outputs; pass allow_unused=True "
+    "to get None for it, or materialize_grads=True to get zeros"
 )
 
 
@@ -313,7 +313,7 @@ def _grad(roots: Any, wanted: Any, keep: bool, create_graph: bool, unused_ok: bo
         roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad"
     )
     if not unused_ok and any(g is None for g in found):
-        raise RuntimeError(_UNUSED)
+        raise RuntimeError(_UNUSED.format([g is None for g in found].index(True)))
     return found
 
 
@@ -329,6 +329,12 @@ def _grad_batched(
                 "0-dim cotangent"
             )
         _check_cotangent(sources[i], given[i], "grad", "grad_outputs", True)
+    sizes = sorted({given[i].shape[0] for i in present})
+    if len(sizes) > 1:
+        raise ValueError(
+            f"grad(): with is_grads_batched=True all grad_outputs must have one batch size, got "
+            f"{sizes}"
+        )
     if not present:
         raise RuntimeError("grad(): is_grads_batched=True needs grad_outputs with a batch dimension")
     unused: list[int] = []

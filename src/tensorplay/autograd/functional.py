@@ -12,6 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.autograd._arguments import (
     as_tuple,
+    check_differentiable,
     check_vectors,
     fresh_inputs,
     ones_for_single,
@@ -185,6 +186,7 @@ def _jvp_forward(func: Any, inputs: Any, vectors: Any, create_graph: bool, stric
     previous = core.set_grad_mode(create_graph or strict)
     level = forward.enter_level()
     try:
+        check_differentiable(inputs, "jvp")
         if create_graph or strict:
             inputs = fresh_inputs(inputs, create_graph, "jvp")
         duals = [
@@ -354,7 +356,11 @@ def _jacobian_forward(
             "jacobian(): strategy='forward-mode' needs vectorize=True"
         )
     given_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
-    inputs = fresh_inputs(inputs, True, "jacobian") if create_graph else tuple(x.detach() for x in inputs)
+    check_differentiable(inputs, "jacobian")
+    if create_graph:
+        inputs = fresh_inputs(inputs, True, "jacobian")
+    else:
+        inputs = tuple(x.detach() for x in inputs)
     structure: list[Any] = []
     columns = []  # per input, per output: (numel of the input, *output shape)
     for k in range(len(inputs)):

@@ -49,10 +49,10 @@ def check_argnums(argnums: Any, count: int, name: str) -> tuple[int, ...]:
 
 
 def check_tensors(leaves: list[Any], what: str, name: str) -> None:
-    """Raise RuntimeError unless every leaf is a tensor."""
+    """Raise ValueError unless every leaf is a tensor."""
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
-            raise RuntimeError(
+            raise ValueError(
                 f"{name}(): {what} must be tensors (nested or not), got {type(leaf).__name__}"
             )
 

@@ -25,6 +25,9 @@ from tensorplay.func._trees import (
 )
 
 
+_PULLING = 16  # the mode in which only this level's recording is off
+
+
 def _require_grad(x: Tensor, level: Any) -> Tensor:
     boxed = core.box(x, None, level)
     boxed.requires_grad = True
@@ -57,7 +60,11 @@ def pull_back(
     # After its level has ended, the pass is ordinary computation for what is outside.
     ended = core.level_of(inputs[0]) is None
     record = core.is_grad_enabled() if ended else False
-    found = core.run_backward(roots, keep, record, edges) if roots else [None] * len(inputs)
+    previous = core.set_mode(_PULLING, not ended)
+    try:
+        found = core.run_backward(roots, keep, record, edges) if roots else [None] * len(inputs)
+    finally:
+        core.set_mode(_PULLING, previous)
     return [core.zeros_of(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 

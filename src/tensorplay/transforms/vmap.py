@@ -140,8 +140,7 @@ def vmap(
         func: a function of tensors (positional arguments may be nested containers) that returns
             tensors, nested or not.
         in_dims: which dim of each input is the batch: an int for all, or a tuple with an int, None
-            (not mapped) or a matching structure per argument. Keyword arguments are mapped over
-            dim 0.
+            (not mapped) or a matching structure per argument. Keyword arguments are not mapped.
         out_dims: where the batch goes in the outputs: an int, or a structure of ints.
         randomness: what random operators inside do: 'error' refuse, 'same' for all samples,
             'different' for each.
@@ -165,12 +164,6 @@ def vmap(
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, spec, dims = flat_in_dims(in_dims, args, "vmap")
-        named, named_spec = optree.tree_flatten(kwargs, none_is_leaf=True)
-        named_dims = [0 if isinstance(x, Tensor) else None for x in named]
-        for leaf, dim in zip(named, named_dims, strict=True):
-            _check_dim(leaf, dim, named_dims, "vmap")
-        count = len(leaves)
-        leaves, dims = leaves + named, dims + named_dims
         size = batch_size_of(leaves, dims, in_dims, "vmap")
 
         def run(chunk: list[Any], length: int) -> tuple[list[Any], list[Any], Any]:
@@ -180,9 +173,8 @@ def vmap(
                     x if d is None else core.box(x, d, level)
                     for x, d in zip(chunk, dims, strict=True)
                 ]
-                inputs = optree.tree_unflatten(spec, boxed[:count])
-                keywords = optree.tree_unflatten(named_spec, boxed[count:])
-                return _collect(func(*inputs, **keywords), level, out_dims, length)
+                inputs = optree.tree_unflatten(spec, boxed)
+                return _collect(func(*inputs, **kwargs), level, out_dims, length)
             finally:
                 core.pop_level(level)
 
