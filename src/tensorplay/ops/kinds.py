@@ -106,6 +106,7 @@ def signature(primitive: Primitive) -> Callable[[Callable[..., Any]], Any]:
     """Decorator of the public signature of a primitive, used for calls that it cannot take itself."""
 
     def decorate(function: Callable[..., Any]) -> Any:
+        function.__name__ = function.__qualname__ = primitive.name  # what a TypeError says
         primitive.public = function
         primitive.__doc__ = function.__doc__ or primitive.__doc__
         primitive.__wrapped__ = function  # so that inspect shows the public signature

@@ -93,6 +93,9 @@ def _integer_power(x: np.ndarray, y: np.ndarray) -> Any:
 pow = elementwise("pow", _pow_kernel, _pow_by_base, _pow_by_exponent, loop="pow", promote="same")
 
 
+pow.keywords = ("input", "exponent")
+
+
 @signature(pow)
 def _pow(input: Any, exponent: Any) -> Tensor:
     """`input ** exponent`, element by element, with broadcasting and type promotion.
