@@ -13,3 +13,11 @@ for _name in ("to_sparse", "sparse.sampled_addmm", "sparse.mm:reduce"):
 for _name in ("_flash_attention_forward", "_efficient_attention_forward"):
     KNOWN[f"torch.ops.aten.{_name}"] = (("missing",), _FUSED)
 KNOWN["chalf"] = (("missing",), "NumPy has no complex type of two halves")
+
+# PyTorch gives NaN where the mathematics is finite; here it is finite.
+_NAN_OF_NOTHING = "PyTorch's derivatives are NaN where all elements are masked out; here they are 0"
+KNOWN["masked.logaddexp"] = (("gradgrad", "jvp"), _NAN_OF_NOTHING)
+KNOWN["linalg.norm:subgradients_at_zero"] = (
+    ("gradgrad",),
+    "PyTorch's second derivatives of a norm at zero are NaN; here the subgradient 0 is constant",
+)
