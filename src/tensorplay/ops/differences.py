@@ -136,6 +136,7 @@ def diff(
 
 def _spacings(spacing: Any, dims: tuple[int, ...], shape: Any) -> list[Any]:
     """One distance (number) or 1-dim tensor of coordinates per dim."""
+    spacing = 1 if spacing is None else spacing
     given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(given) != len(dims):
         raise RuntimeError(
