@@ -297,18 +297,17 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The matrices (..., n, N) whose columns are the powers 0, 1, ..., N - 1 of x, (..., n).
 
     Raises:
-        RuntimeError: if N is less than 2, or x has no dims.
+        RuntimeError: if N is less than 2.
     """
     if x.ndim == 0:
-        raise RuntimeError("linalg.vander(): x must have at least 1 dim")
+        x = x.reshape(1)
     count = x.shape[-1] if N is None else N
-    if count <= 1 and N is not None:
+    if N is not None and N <= 1:
         raise RuntimeError(f"linalg.vander(): N must be greater than 1, got {N}")
-    column = x.unsqueeze(-1)
-    first = column.new_ones((*x.shape, 1))
+    first = x.new_ones((*x.shape, 1))
     if count <= 1:
         return first.narrow(-1, 0, count)
-    powers = column.expand((*x.shape, count - 1)).cumprod(-1)
+    powers = x.unsqueeze(-1).expand((*x.shape, count - 1)).cumprod(-1)
     return cat((first.to(powers.dtype), powers), -1)
 
 

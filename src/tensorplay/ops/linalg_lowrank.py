@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
+from tensorplay.base.random import numpy_generator
 from tensorplay.ops import results
 from tensorplay.ops.kinds import public
 from tensorplay.ops.linalg_base import adjoint, check_matrix
 from tensorplay.ops.linalg_qr import qr_op
 from tensorplay.ops.linalg_svd import svd_op
 from tensorplay.ops.products import matmul, matmul_tn
-from tensorplay.ops.randoms import randn
+from tensorplay.ops.randoms import standard_normal
 
 
 def _range_basis(a: Any, count: int, rounds: int) -> Any:
@@ -20,7 +22,8 @@ def _range_basis(a: Any, count: int, rounds: int) -> Any:
     N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness", SIAM Review 53,
     2011, algorithm 4.4.
     """
-    start = randn((a.shape[-1], count), dtype=a.dtype)
+    # One projection for all matrices, of a vmapped batch too: the result hardly depends on it.
+    start = core.from_array(standard_normal(numpy_generator(), (a.shape[-1], count), a.dtype))
     q = qr_op(matmul(a, start), False)[0]
     for _ in range(rounds):
         q = qr_op(matmul_tn(a, q), False)[0]

@@ -162,10 +162,10 @@ def _reflectors(name: str, a: Any, tau: Any) -> tuple[Any, Any]:
             f"{list(a.shape)}, and one dim more"
         )
     count = tau.shape[-1]
-    if columns > rows or count > columns:
+    if count > min(rows, columns):
         raise RuntimeError(
-            f"{name}(): input must have at least as many rows as columns, and as many columns as "
-            f"tau has elements, got input of shape {list(a.shape)} and tau of {list(tau.shape)}"
+            f"{name}(): tau of shape {list(tau.shape)} has more elements than input, of shape "
+            f"{list(a.shape)}, has rows or columns"
         )
     start = np.eye(rows, count, dtype=a.dtype.numpy)
     v = lower(a.narrow(-1, 0, count), -1) + core.from_array(start)
@@ -183,8 +183,13 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     Raises:
         RuntimeError: if the shapes or dtypes do not fit.
     """
-    v, t = _reflectors("linalg.householder_product", A, tau)
+    name = "linalg.householder_product"
+    v, t = _reflectors(name, A, tau)
     rows, columns = A.shape[-2:]
+    if columns > rows:
+        raise RuntimeError(
+            f"{name}(): A must have at least as many rows as columns, got shape {list(A.shape)}"
+        )
     start = core.from_array(np.eye(rows, columns, dtype=A.dtype.numpy))
     return start - matmul(v, matmul_nt(t, v.narrow(-2, 0, columns)))
 
