@@ -324,7 +324,14 @@ cdef class Inplace:
             return x
         check_inplace(x, self.name)
         source = before_change(x, self.function, args, kwargs)
-        return assign(x, self.function(source, *args, **kwargs), self.name)
+        try:
+            result = self.function(source, *args, **kwargs)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            message = str(error)
+            if not message.startswith(self.name[:-1] + "()"):
+                raise
+            raise type(error)(self.name + message[len(self.name) - 1:]) from None
+        return assign(x, result, self.name)
 
 
 cdef Tensor before_change(Tensor x, object function, tuple args, dict kwargs):
@@ -411,6 +418,47 @@ cdef bint fast_inplace(Primitive p, Tensor x, tuple args):
     if x.version is None:
         x.version = Version.__new__(Version)
     x.version.value += 1
+    return True
+
+
+def overwrite(Tensor x, source):
+    """Put a number, or the elements of a tensor of x's dtype and shape, straight into x's memory.
+
+    False where that is not all there is to do (history, transforms, broadcasting, conversion): then
+    nothing has been changed.
+    """
+    cdef cnp.ndarray a, b
+    cdef Tensor y
+    cdef unsigned int recorded = REQUIRES_GRAD if tp_grad_mode else 0
+    cdef int i
+    if tp_modes or x.flags & (SLOW | INFERENCE | NO_INPLACE | NO_GRAD_VIEW | recorded):
+        return False
+    if x.flags & VIEW and x.view.base.flags & (SLOW | REQUIRES_GRAD):
+        return False
+    a = x._array
+    if not cnp.PyArray_ISWRITEABLE(a):
+        return False
+    for i in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_STRIDES(a)[i] == 0:
+            return False
+    if is_tensor(source):
+        y = <Tensor>source
+        if y.flags & (SLOW | VIEW | recorded):
+            return False
+        b = y._array
+        if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not same_shape(x, y):
+            return False
+        cnp.PyArray_CopyInto(a, b)
+    elif type(source) is float and cnp.PyArray_TYPE(a) != cnp.NPY_DOUBLE and (
+            cnp.PyArray_TYPE(a) != cnp.NPY_FLOAT or not -3e38 < source < 3e38):
+        return False
+    elif not is_number(source) or (type(source) is int and not -128 <= source < 128):
+        return False
+    elif source < 0 and not is_differentiable_typenum(cnp.PyArray_TYPE(a)):
+        return False
+    else:
+        cnp.PyArray_FillWithScalar(a, source)
+    count_change(x)
     return True
 
 

@@ -54,14 +54,14 @@ def flip(input: Tensor, dims: Any, *more: Any) -> Tensor:
             [4, 3]])
     """
     order = sizes_of((dims, *more), "flip")
-    return flip_op(input, wrap_dims(order, input.ndim, "flip", empty_is_all=False))
+    return flip_op(input, wrap_dims(order, input, "flip", empty_is_all=False))
 
 
 @public()
 def fliplr(input: Tensor) -> Tensor:
     """A matrix (or stack of rows) with its columns in reverse order: flip along dim 1."""
     if input.ndim < 2:
-        raise RuntimeError(f"fliplr(): expected at least 2 dims, got {input.ndim}")
+        raise RuntimeError(f"fliplr(): expected at least 2 dims, got shape {list(input.shape)}")
     return flip_op(input, (1,))
 
 
@@ -117,7 +117,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     if len(dims) != 2:
         raise RuntimeError(f"rot90(): expected two dims, got {list(dims)}")
     if input.ndim < 2:
-        raise RuntimeError(f"rot90(): expected at least 2 dims, got {input.ndim}")
+        raise RuntimeError(f"rot90(): expected at least 2 dims, got shape {list(input.shape)}")
     a, b = (wrap_dim(d, input, "rot90") for d in dims)
     if a == b:
         raise RuntimeError(f"rot90(): the two dims must differ, got {list(dims)}")
@@ -159,7 +159,7 @@ def _repeated(input: Tensor, repeats: tuple[int, ...], name: str) -> Tensor:
     if len(repeats) < input.ndim:
         raise RuntimeError(
             f"{name}(): {len(repeats)} repeats {list(repeats)} are too few for a tensor of "
-            f"{input.ndim} dims"
+            f"shape {list(input.shape)}"
         )
     if any(r < 0 for r in repeats):
         raise RuntimeError(f"{name}(): repeats must not be negative, got {list(repeats)}")
@@ -264,7 +264,7 @@ def _triangle(name: str, kernel: Any, doc: str) -> Any:
 
     def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
         if input.ndim < 2:
-            raise RuntimeError(f"{name}(): expected at least 2 dims, got {input.ndim}")
+            raise RuntimeError(f"{name}(): expected at least 2 dims, got shape {list(input.shape)}")
         return op(input, int(diagonal))
 
     triangle.__name__ = triangle.__qualname__ = name
@@ -330,8 +330,10 @@ diagonal_embed = linear(
 )
 
 
-def _two_dims(ndim: int, dim1: int, dim2: int, name: str) -> tuple[int, int]:
-    a, b = wrap_dim(dim1, ndim, name), wrap_dim(dim2, ndim, name)
+def _two_dims(
+    input: Tensor, dim1: int, dim2: int, name: str, *, added: int = 0
+) -> tuple[int, int]:
+    a, b = wrap_dim(dim1, input, name, added=added), wrap_dim(dim2, input, name, added=added)
     if a == b:
         raise RuntimeError(f"{name}(): the two dims must differ, got {dim1} and {dim2}")
     return a, b
@@ -351,7 +353,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> tp.diagonal(tp.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
-    return diagonal_op(input, offset, *_two_dims(input.ndim, dim1, dim2, "diagonal"))
+    return diagonal_op(input, offset, *_two_dims(input, dim1, dim2, "diagonal"))
 
 
 @public()
@@ -365,7 +367,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     """
     if input.ndim == 0:
         raise RuntimeError("diag_embed(): expected at least 1 dim, got 0")
-    a, b = _two_dims(input.ndim + 1, dim1, dim2, "diag_embed")
+    a, b = _two_dims(input, dim1, dim2, "diag_embed", added=1)
     size = input.shape[-1] + abs(offset)
     shape = list(input.shape[:-1])
     for d in sorted((a, b)):
@@ -384,7 +386,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         return diag_embed(input, diagonal)
     if input.ndim == 2:
         return diagonal_op(input, diagonal, 0, 1).clone()
-    raise RuntimeError(f"diag(): expected a tensor of 1 or 2 dims, got {input.ndim}")
+    raise RuntimeError(f"diag(): expected a tensor of 1 or 2 dims, got shape {list(input.shape)}")
 
 
 @public()
@@ -414,7 +416,7 @@ def diagonal_scatter(
     Raises:
         RuntimeError: unless src has the shape of that diagonal.
     """
-    a, b = _two_dims(input.ndim, dim1, dim2, "diagonal_scatter")
+    a, b = _two_dims(input, dim1, dim2, "diagonal_scatter")
     part = diagonal_op(input, offset, a, b)
     if part.shape != src.shape:
         raise RuntimeError(
@@ -498,8 +500,8 @@ def constant_pad(input: Tensor, pad: Sequence[int], value: Any = 0, name: str = 
     amounts = tuple(int(n) for n in pad)
     if len(amounts) % 2 or len(amounts) > 2 * input.ndim:
         raise RuntimeError(
-            f"{name}(): pad must hold an even number of values, at most two for each of the "
-            f"{input.ndim} dims of the input, got {list(amounts)}"
+            f"{name}(): pad must hold an even number of values, at most two for each dim of "
+            f"an input of shape {list(input.shape)}, got {list(amounts)}"
         )
     pairs = [(amounts[i], amounts[i + 1]) for i in range(0, len(amounts), 2)]
     pads = ((0, 0),) * (input.ndim - len(pairs)) + tuple(reversed(pairs))

@@ -198,6 +198,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise RuntimeError("clamp(): at least one of 'min' or 'max' must not be None")
     if isinstance(input, Tensor) and input.dtype.is_complex:
+        raise RuntimeError(
+            f"clamp(): not implemented for dtype {input.dtype.name}, whose numbers have no order; "
+            "clamp the real and imaginary parts"
+        )
+    if isinstance(input, Tensor) and input.dtype.is_complex:
         refuse("clamp", input.dtype.numpy)
     if min is None:
         return clamp_max(input, max)

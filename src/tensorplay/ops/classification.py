@@ -225,9 +225,12 @@ def cross_entropy(
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
     dim = _check_classes("cross_entropy", input, target, weight)
     logs = log_softmax_op(input, dim)
-    if label_smoothing == 0:
-        return _nll(logs, target, weight, dim, ignore_index, reduction)
-    return _smoothed(logs, target, weight, dim, ignore_index, reduction, label_smoothing)
+    try:
+        if label_smoothing == 0:
+            return _nll(logs, target, weight, dim, ignore_index, reduction)
+        return _smoothed(logs, target, weight, dim, ignore_index, reduction, label_smoothing)
+    except IndexError as error:  # a class that is not there
+        raise IndexError(str(error).replace("nll_loss()", "cross_entropy()", 1)) from None
 
 
 def _along_classes(weight: Tensor, ndim: int, dim: int) -> Tensor:

@@ -164,6 +164,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     >>> tp.cat([tp.tensor([1, 2]), tp.tensor([3.5])])
     tensor([1.0000, 2.0000, 3.5000])
     """
+    if type(tensors) in (list, tuple) and tensors and type(dim) is int:
+        try:  # NumPy checks the shapes; what is wrong is said below
+            return cat_op(tensors, dim if dim >= 0 else dim + tensors[0].ndim)
+        except (ValueError, TypeError, AttributeError):
+            pass
     found = tensor_list(tensors, "cat")
     if not found:
         raise ValueError("cat(): expected a non-empty list of tensors")
@@ -186,7 +191,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             )
         if shape[:dim] != first[:dim] or shape[dim + 1 :] != first[dim + 1 :]:
             raise RuntimeError(
-                f"cat(): sizes must match except in dim {dim}, got shapes {list(first)} and "
+                f"cat(): sizes of the tensors must match except in dim {dim}, got shapes {list(first)} and "
                 f"{list(shape)} (tensor {i})"
             )
     return cat_op(found, dim)
@@ -204,6 +209,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
+    if type(tensors) in (list, tuple) and tensors and type(dim) is int:
+        try:  # NumPy checks the shapes; what is wrong is said below
+            return stack_op(tensors, dim if dim >= 0 else dim + tensors[0].ndim + 1)
+        except (ValueError, TypeError, AttributeError):
+            pass
     found = tensor_list(tensors, "stack")
     if not found:
         raise RuntimeError("stack(): expected a non-empty list of tensors")
@@ -382,7 +392,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if not isinstance(split_size_or_sections, (int, np.integer, Tensor)):
-        return split_with_sizes(tensor, split_size_or_sections, dim)
+        return _split_by_sizes(tensor, split_size_or_sections, dim, "split")
     size = int(split_size_or_sections)
     _needs_dims(tensor, 1, "split")
     dim = wrap_dim(dim, tensor, "split")
@@ -415,13 +425,19 @@ def split_with_sizes(
     Raises:
         RuntimeError: if a size is negative, or they do not add up to the size of the dim.
     """
-    _needs_dims(tensor, 1, "split_with_sizes")
-    dim = wrap_dim(dim, tensor, "split_with_sizes")
+    return _split_by_sizes(tensor, split_sizes, dim, "split_with_sizes")
+
+
+def _split_by_sizes(
+    tensor: Tensor, split_sizes: Sequence[int], dim: int, name: str
+) -> tuple[Tensor, ...]:
+    _needs_dims(tensor, 1, name)
+    dim = wrap_dim(dim, tensor, name)
     sizes = tuple(int(s) for s in split_sizes)
     total = tensor.shape[dim]
     if sum(sizes) != total or min(sizes, default=0) < 0:
         raise RuntimeError(
-            f"split_with_sizes(): split_sizes {list(sizes)} must not be negative and must add up "
+            f"{name}(): split_sizes {list(sizes)} must not be negative and must add up "
             f"to {total}, the size of dim {dim}"
         )
     return split_with_sizes_op(tensor, sizes, dim)

@@ -251,7 +251,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 
 def _running(name: str, operator: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     require_tensor(input, name)
-    dim = wrap_dim(dim, input.ndim, name)
+    dim = wrap_dim(dim, input, name)
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
         return convert(_running(name, operator, convert(input, dtype), dim, None), dtype)
