@@ -182,7 +182,7 @@ view_scatter = linear(
     "view_scatter",
     _view_scatter_kernel,
     (
-        lambda g, y_shape, chain: view_scatter(g, core.zeros_shaped(g, y_shape), chain),
+        lambda g, chain: view_scatter(g, core.zeros_of(follow(g, chain)), chain),
         lambda g, chain: follow(g, chain),
     ),
     inputs=("x", "y"),
