@@ -1,4 +1,4 @@
-"""Rows of elementwise arithmetic, powers, trigonometry, rounding and choices."""
+"""Rows of elementwise arithmetic, powers, trigonometry, rounding, sigmoids."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def _unary(name, reference, domain=_real, complex=True, inplace=True, **options)
     )  # fmt: skip
 
 
-def _binary(name, reference, first=_real, second=None, complex=True, inplace=True, **options):
+def binary(name, reference, first=_real, second=None, complex=True, inplace=True, **options):
     options.setdefault("primitives", (name,))
     return Op(
         name, _pairs(first, second), reference=reference, complex=complex, inplace=inplace,
@@ -64,10 +64,10 @@ def _binary(name, reference, first=_real, second=None, complex=True, inplace=Tru
 # --- arithmetic -----------------------------------------------------------------------------------
 
 register(
-    _binary("add", np.add),
-    _binary("sub", np.subtract),
-    _binary("mul", np.multiply),
-    _binary("div", np.true_divide, _real, _positive),
+    binary("add", np.add),
+    binary("sub", np.subtract),
+    binary("mul", np.multiply),
+    binary("div", np.true_divide, _real, _positive),
     _unary("neg", np.negative),
     _unary("positive", np.positive, primitives=(), inplace=False, out=False),
     _unary("reciprocal", lambda x: 1 / x, _positive),
@@ -121,7 +121,7 @@ register(
             np.trunc(x / y) if rounding_mode == "trunc" else np.floor(x / y)
         ),
     ),
-    _binary(
+    binary(
         "floor_divide",
         np.floor_divide,
         _real,
@@ -132,8 +132,8 @@ register(
             "parity_jvp": "PyTorch has no derivative of floor_divide, here it is 0",
         },
     ),
-    _binary("remainder", np.remainder, _real, _positive, complex=False),
-    _binary("fmod", np.fmod, _real, _positive, complex=False),
+    binary("remainder", np.remainder, _real, _positive, complex=False),
+    binary("fmod", np.fmod, _real, _positive, complex=False),
     Op(
         "remainder:integers",
         lambda make: [sample(make.int((3, 4)), make.int(4, 1, 6)), sample(make.int(5), -3)],
@@ -175,7 +175,7 @@ register(
     _unary("log2", np.log2, _positive),
     _unary("log10", np.log10, _positive),
     _unary("log1p", np.log1p, _positive),
-    _binary("pow", np.power, _positive, _real),
+    binary("pow", np.power, _positive, _real),
     Op(
         "pow:numbers",
         lambda make: [
@@ -241,8 +241,8 @@ register(
     _unary("asinh", np.arcsinh),
     _unary("acosh", np.arccosh, _above_one),
     _unary("atanh", np.arctanh, _inside, primitives=("atanh", "one_minus_square")),
-    _binary("hypot", np.hypot, complex=False),
-    _binary("atan2", np.arctan2, complex=False),
+    binary("hypot", np.hypot, complex=False),
+    binary("atan2", np.arctan2, complex=False),
 )
 register(
     Op(
@@ -307,8 +307,8 @@ register(
         out=True,
     ),
     _unary("signbit", np.signbit, complex=False, inplace=False),
-    _binary("copysign", np.copysign, complex=False),
-    _binary(
+    binary("copysign", np.copysign, complex=False),
+    binary(
         "nextafter",
         np.nextafter,
         complex=False,
@@ -325,168 +325,6 @@ register(
         reference=np.sign,
         inplace=True,
         out=True,
-    ),
-)
-
-# --- choices --------------------------------------------------------------------------------------
-
-register(
-    _binary(
-        "maximum", np.maximum, complex=False, inplace=False, primitives=("maximum", "larger_share")
-    ),
-    _binary(
-        "minimum", np.minimum, complex=False, inplace=False, primitives=("minimum", "larger_share")
-    ),
-    _binary("fmax", np.fmax, complex=False, inplace=False),
-    _binary("fmin", np.fmin, complex=False, inplace=False),
-    Op(
-        "maximum:ties",
-        lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("maximum", "larger_share"),
-        reference=np.maximum,
-        nonsmooth=True,
-        out=True,
-        skip={"parity_jvp": "PyTorch's forward and reverse rules differ where an input is nan"},
-    ),
-    Op(
-        "minimum:ties",
-        lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("minimum", "larger_share"),
-        reference=np.minimum,
-        nonsmooth=True,
-        out=True,
-        skip={"parity_jvp": "PyTorch's forward and reverse rules differ where an input is nan"},
-    ),
-    Op(
-        "fmax:ties",
-        lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("fmax",),
-        reference=np.fmax,
-        nonsmooth=True,
-        out=True,
-        skip={"parity_jvp": "PyTorch's forward and reverse rules differ at a tie"},
-    ),
-    Op(
-        "fmin:ties",
-        lambda make: [sample(make.fixed([1.0, 2.0, NAN, 1.0]), make.fixed([1.0, 3.0, 1.0, NAN]))],
-        primitives=("fmin",),
-        reference=np.fmin,
-        nonsmooth=True,
-        out=True,
-    ),
-    Op(
-        "clamp",
-        lambda make: [
-            sample(make(3, 4), -0.8, 0.9),
-            sample(make(3, 4), min=-0.8),
-            sample(make(3, 4), max=0.9),
-            sample(make(3, 4), 0.8, -0.9),
-            sample(make(3, 4), make(4), make(3, 1)),
-            sample(make(0, 3), 0, 1),
-        ],
-        primitives=("clamp", "clamp_backward", "clamp_min", "clamp_max"),
-        reference=lambda x, min=None, max=None: np.minimum(
-            np.maximum(x, -INF if min is None else min), INF if max is None else max
-        ),
-        inplace=True,
-        out=True,
-    ),
-    Op(
-        "clamp:bounds",
-        lambda make: [
-            sample(make.fixed([-1.0, -0.5, 0.5, 1.0, NAN]), -0.5, 0.5),
-            sample(make.fixed([-1.0, -0.5, 0.5]), min=make.fixed([-0.5, -0.5, -0.5])),
-        ],
-        primitives=("clamp", "clamp_min"),
-        reference=lambda x, min=None, max=INF: np.minimum(np.maximum(x, min), max),
-        nonsmooth=True,
-        skip={"parity_jvp": "PyTorch's forward and reverse rules differ at a tensor bound"},
-    ),
-    Op(
-        "clamp:integers",
-        lambda make: [sample(make.int((3, 4)), -1, 3), sample(make.int(5), min=0.5)],
-        primitives=("clamp_min", "clamp_max"),
-        reference=lambda x, min, max=INF: np.minimum(np.maximum(x, min), max),
-    ),
-    _binary("clamp_min", np.maximum, complex=False, torch=None),
-    _binary("clamp_max", np.minimum, complex=False, torch=None),
-    Op(
-        "where",
-        lambda make: [
-            sample(make.bool((3, 4)), make(3, 4), make(3, 4)),
-            sample(make.bool((3, 1)), make(4), make(2, 1, 1)),
-            sample(make.bool(4), make(4), 2.0),
-            sample(make.bool(4), 0, make(3, 4)),
-            sample(make.bool((0, 3)), make(3), make()),
-        ],
-        primitives=("where", "keep", "drop"),
-        reference=np.where,
-        complex=True,
-        out=True,
-        method=False,
-    ),
-    Op(
-        "nan_to_num",
-        lambda make: [sample(make(3, 4)), sample(make(0, 3))],
-        primitives=("nan_to_num", "keep"),
-        reference=np.nan_to_num,
-        complex=True,
-        inplace=True,
-        out=True,
-        skip={"parity_grad": "PyTorch has no derivative for complex dtypes"},
-    ),
-    Op(
-        "nan_to_num:replaced",
-        lambda make: [
-            sample(make.fixed([NAN, INF, -INF, 1.0]), 2.0, 3.0, -4.0),
-            sample(make.fixed([NAN, INF, -INF, 1.0]), posinf=3.0),
-        ],
-        primitives=("nan_to_num",),
-        nonsmooth=True,
-        inplace=True,
-        out=True,
-        reference=lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
-            x, nan=nan, posinf=posinf, neginf=neginf
-        ),
-        skip={"float32": "the largest finite number depends on the dtype"},
-    ),
-    Op(
-        "heaviside",
-        lambda make: [
-            sample(make(3, 4), make(4)),
-            sample(make.constant([0.0, -1.0, 0.0, 2.0]), make(4)),
-        ],
-        primitives=("heaviside", "keep"),
-        reference=np.heaviside,
-        inplace=True,
-        out=True,
-        skip={
-            "parity_grad": "PyTorch has no derivative of heaviside",
-            "parity_gradgrad": "PyTorch has no derivative of heaviside",
-            "parity_jvp": "PyTorch has no derivative of heaviside",
-        },
-    ),
-)
-
-# Arrays that are large enough for the kernels without branches.
-register(
-    Op(
-        "where:large",
-        lambda make: [
-            sample(make.bool((60, 50)), make(60, 50), make(60, 50)),
-            sample(make.bool((60, 50)), make(50), make(60, 1)),
-            sample(make.bool((50,)), make(60, 50), 2.0),
-        ],
-        primitives=("where", "keep", "drop"), reference=np.where, complex=True, method=False,
-    ),
-    Op(
-        "maximum:large", lambda make: [sample(make(60, 50), make(50))],
-        primitives=("maximum", "larger_share"), reference=np.maximum, nonsmooth=True,
-    ),
-    Op(
-        "clamp:large", lambda make: [sample(make(60, 50), -0.5, 0.8)],
-        primitives=("clamp", "clamp_backward"), reference=lambda x, a, b: np.clip(x, a, b),
-        nonsmooth=True,
     ),
 )
 
@@ -525,9 +363,9 @@ register(
         primitives=("addcdiv",), reference=lambda x, y, z, value=1: x + value * y / z,
         complex=True, inplace=True, out=True,
     ),
-    _binary("logaddexp", lambda x, y: np.log(np.exp(x) + np.exp(y)), inplace=False,
+    binary("logaddexp", lambda x, y: np.log(np.exp(x) + np.exp(y)), inplace=False,
             primitives=("logaddexp", "difference")),
-    _binary("logaddexp2", np.logaddexp2, complex=False, inplace=False,
+    binary("logaddexp2", np.logaddexp2, complex=False, inplace=False,
             primitives=("logaddexp2", "difference")),
     Op(
         "logaddexp:infinite",
@@ -541,7 +379,7 @@ register(
             "parity_jvp": "PyTorch gives nan where both are the same infinity, here 1/2 each",
         },
     ),
-    _binary("xlogy", lambda x, y: x * np.log(y), _real, _positive, complex=False),
+    binary("xlogy", lambda x, y: x * np.log(y), _real, _positive, complex=False),
     Op(
         "xlogy:zero",
         lambda make: [sample(make.fixed([0.0, 0.0, 1.0]), make.fixed([0.0, 2.0, 3.0]))],

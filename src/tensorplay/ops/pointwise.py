@@ -274,7 +274,7 @@ def frexp(input: Tensor) -> Any:
 
     >>> import tensorplay as tp
     >>> tp.frexp(tp.tensor([8.])).exponent
-    tensor([4], dtype=torch.int32)
+    tensor([4], dtype=tensorplay.int32)
     """
     found = frexp_op(input)
     return results.frexp(*found)

@@ -121,7 +121,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
     >>> import tensorplay as tp
     >>> tp.float_power(tp.tensor([2, 4]), -1)
-    tensor([0.5000, 0.2500], dtype=torch.float64)
+    tensor([0.5000, 0.2500], dtype=tensorplay.float64)
     """
     if isinstance(input, Number) and isinstance(exponent, Number):
         raise TypeError("float_power(): argument 'input' or 'exponent' must be Tensor")
