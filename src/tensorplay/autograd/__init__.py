@@ -1,14 +1,10 @@
 """Derivatives: `backward`, `grad`, forward mode, custom functions, the graph, checking."""
 
-from tensorplay.autograd.backward import backward as backward
-from tensorplay.autograd.backward import grad as grad
-from tensorplay.autograd.grad_mode import enable_grad as enable_grad
-from tensorplay.autograd.grad_mode import inference_mode as inference_mode
-from tensorplay.autograd.grad_mode import no_grad as no_grad
-from tensorplay.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from tensorplay.autograd import forward_ad as forward_ad
 from tensorplay.autograd import function as function
 from tensorplay.autograd import functional as functional
+from tensorplay.autograd.backward import backward as backward
+from tensorplay.autograd.backward import grad as grad
 from tensorplay.autograd.function import Function as Function
 from tensorplay.autograd.functional import hessian as hessian
 from tensorplay.autograd.functional import hvp as hvp
@@ -16,3 +12,7 @@ from tensorplay.autograd.functional import jacobian as jacobian
 from tensorplay.autograd.functional import jvp as jvp
 from tensorplay.autograd.functional import vhp as vhp
 from tensorplay.autograd.functional import vjp as vjp
+from tensorplay.autograd.grad_mode import enable_grad as enable_grad
+from tensorplay.autograd.grad_mode import inference_mode as inference_mode
+from tensorplay.autograd.grad_mode import no_grad as no_grad
+from tensorplay.autograd.grad_mode import set_grad_enabled as set_grad_enabled

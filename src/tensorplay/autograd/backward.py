@@ -189,7 +189,9 @@ def backward(
     """
     if grad_variables is not None:
         warnings.warn(
-            "backward(): grad_variables is deprecated, use grad_tensors", FutureWarning, stacklevel=2
+            "backward(): grad_variables is deprecated, use grad_tensors",
+            FutureWarning,
+            stacklevel=2,
         )
         if grad_tensors is not None:
             raise RuntimeError(
@@ -309,9 +311,7 @@ def _grad(roots: Any, wanted: Any, keep: bool, create_graph: bool, unused_ok: bo
     edges = _target_edges(wanted, "grad")
     if not edges:
         raise RuntimeError("grad(): argument 'inputs' is empty; name at least one tensor")
-    found = core.run_backward(
-        roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad"
-    )
+    found = core.run_backward(roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad")
     if not unused_ok and any(g is None for g in found):
         raise RuntimeError(_UNUSED.format([g is None for g in found].index(True)))
     return found
@@ -336,7 +336,9 @@ def _grad_batched(
             f"{sizes}"
         )
     if not present:
-        raise RuntimeError("grad(): is_grads_batched=True needs grad_outputs with a batch dimension")
+        raise RuntimeError(
+            "grad(): is_grads_batched=True needs grad_outputs with a batch dimension"
+        )
     unused: list[int] = []
 
     def one(*cotangents: Tensor) -> Any:

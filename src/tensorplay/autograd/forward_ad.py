@@ -40,7 +40,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """
     levels = forward.forward_levels()
     if not levels:
-        raise RuntimeError("exit_dual_level(): no dual level is open; call enter_dual_level() first")
+        raise RuntimeError(
+            "exit_dual_level(): no dual level is open; call enter_dual_level() first"
+        )
     if level is not None and level != len(levels) - 1:
         raise RuntimeError(
             f"exit_dual_level(): level {level} is not the innermost one, {len(levels) - 1}; close "
@@ -49,7 +51,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     forward.exit_level(levels[-1])
 
 
-class dual_level:  # noqa: N801 - PyTorch's name
+class dual_level:
     """Context manager of one forward-mode level; tangents made inside are gone at its end."""
 
     def __enter__(self) -> int:

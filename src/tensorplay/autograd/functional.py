@@ -68,7 +68,7 @@ def reachable_nodes(outputs: Any) -> set[Any]:
 
 def _grads(
     outputs: Any, inputs: Any, cotangents: Any, create_graph: bool, retain: bool | None = None
-) -> list[Any]:
+) -> Any:
     """Gradients, None where nothing leads from an output to the input."""
     pairs = [
         (out, g) for out, g in zip(outputs, cotangents, strict=True)
@@ -197,7 +197,7 @@ def _jvp_forward(func: Any, inputs: Any, vectors: Any, create_graph: bool, stric
         if strict:
             _check_used(outputs, inputs, "jvp")
         primals = [forward.without_level(out, level) for out in outputs]
-        tangents = [forward.tangent_at(out, level) for out in outputs]
+        tangents: Any = [forward.tangent_at(out, level) for out in outputs]
     finally:
         forward.exit_level(level)
         core.set_grad_mode(previous)
@@ -311,7 +311,8 @@ def _rows(out: Tensor, inputs: Any, create_graph: bool, strict: bool, number: in
             collected[k].append(zeros_like(x) if g is None else g)
     if strict and not all(used):
         raise strict_failure(
-            "jacobian", f"output {number} of the function is independent of input {used.index(False)}"
+            "jacobian",
+            f"output {number} of the function is independent of input {used.index(False)}",
         )
     stack = core.registry["stack"]
     return [
@@ -330,9 +331,7 @@ def _rows_vectorized(out: Tensor, inputs: Any, create_graph: bool, chunk_size: A
 
     def pull(cotangent: Tensor) -> Any:
         found = grad(out, inputs, cotangent, True, create_graph, allow_unused=True)
-        return tuple(
-            zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)
-        )
+        return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True))
 
     rows = vmap(pull, chunk_size=chunk_size)(basis_of(out))
     return [row.reshape(shape) for row, shape in zip(rows, shapes, strict=True)]
@@ -352,9 +351,7 @@ def _jacobian_forward(
             "strategy='reverse-mode'"
         )
     if not vectorize:
-        raise NotImplementedError(
-            "jacobian(): strategy='forward-mode' needs vectorize=True"
-        )
+        raise NotImplementedError("jacobian(): strategy='forward-mode' needs vectorize=True")
     given_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
     check_differentiable(inputs, "jacobian")
     if create_graph:
@@ -385,10 +382,7 @@ def _jacobian_forward(
         columns.append(vmap(push, chunk_size=chunk_size)(basis_of(inputs[k])))
     given, shapes = structure
     rows = [
-        [
-            columns[k][i].movedim(0, -1).reshape((*shapes[i], *x.shape))
-            for k, x in enumerate(inputs)
-        ]
+        [columns[k][i].movedim(0, -1).reshape((*shapes[i], *x.shape)) for k, x in enumerate(inputs)]
         for i in range(len(shapes))
     ]
     return _arrange(rows, given, given_inputs, create_graph)

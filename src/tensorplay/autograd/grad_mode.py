@@ -75,7 +75,7 @@ class _Mode:
                     except GeneratorExit:
                         await _Stepwise(generator.aclose(), self._again)
                         raise
-                    except BaseException as error:  # noqa: BLE001 - handed on to the generator
+                    except BaseException as error:
                         step = generator.athrow(error)
                     else:
                         step = generator.asend(sent)
@@ -100,7 +100,7 @@ def _steps(generator: Any, mode: Callable[[], _Mode]) -> Any:
             with mode():
                 generator.close()
             raise
-        except BaseException as error:  # noqa: BLE001 - handed on to the generator
+        except BaseException as error:
             call = functools.partial(generator.throw, error)
         else:
             call = functools.partial(generator.send, sent)
@@ -137,7 +137,7 @@ class _GradMode(_Mode):
         return made
 
 
-class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
+class no_grad(_GradMode):
     """Context manager or decorator: operations are not recorded for reverse mode.
 
     >>> import tensorplay as tp
@@ -151,13 +151,13 @@ class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
     _enabled = False
 
 
-class enable_grad(_GradMode):  # noqa: N801 - PyTorch's name
+class enable_grad(_GradMode):
     """Context manager or decorator: operations are recorded, also inside `no_grad`."""
 
     _enabled = True
 
 
-class set_grad_enabled(_Mode):  # noqa: N801 - PyTorch's name
+class set_grad_enabled(_Mode):
     """Turn grad mode on or off: at once as a function, until the exit as a context manager."""
 
     def __init__(self, mode: bool) -> None:
@@ -178,7 +178,7 @@ class set_grad_enabled(_Mode):  # noqa: N801 - PyTorch's name
         return set_grad_enabled(self.mode)
 
 
-class inference_mode(_Mode):  # noqa: N801 - PyTorch's name
+class inference_mode(_Mode):
     """Context manager or decorator: as `no_grad`, and results can never be part of a graph.
 
     mode: False turns inference mode off inside.

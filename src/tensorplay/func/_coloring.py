@@ -60,7 +60,7 @@ def star_colors(pattern: Any) -> np.ndarray:
     neighbours = [[k for k in idx[ptr[v] : ptr[v + 1]] if k != v] for v in range(size)]
     colors = [-1] * size
     for v in range(size):
-        forbidden = set()
+        forbidden: set[int] = set()
         for w in neighbours[v]:
             if colors[w] < 0:
                 # Two coloured neighbours of an uncoloured w must differ from v's colour ...

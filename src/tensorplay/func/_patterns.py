@@ -48,15 +48,14 @@ class PatternLevel:
 
     def box(self, value: Tensor, pattern: Any) -> Tensor:
         """A tensor at this level with its pattern."""
-        boxed = core.box(value, None, self.level)
+        boxed: Any = core.box(value, None, self.level)
         boxed.pattern = pattern
         return boxed
 
     def pattern(self, x: Any) -> Any:
         """The pattern of an input; None for one that depends on no input."""
-        if isinstance(x, Tensor) and core.level_of(x) is self.level:
-            return x.pattern
-        return None
+        at_level = isinstance(x, Tensor) and core.level_of(x) is self.level
+        return x.pattern if at_level else None
 
     def run(self, primitive: Any, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
         """The handler: compute, and join patterns."""
@@ -71,9 +70,7 @@ class PatternLevel:
             found = [None] * len(outs)
         else:
             found = self.join(primitive, values, patterns, params, outs)
-        boxed = [
-            x if p is None else self.box(x, p) for x, p in zip(outs, found, strict=True)
-        ]
+        boxed = [x if p is None else self.box(x, p) for x, p in zip(outs, found, strict=True)]
         return boxed[0] if primitive.outputs == 1 else tuple(boxed)
 
     def join(self, primitive: Any, values: Any, patterns: Any, params: Any, outs: Any) -> list[Any]:
@@ -86,7 +83,10 @@ class PatternLevel:
             found = [broadcast(values[i], p, outs[0]) for i, p in enumerate(patterns)]
             self.meet(primitive, found)
             return [union(found)]
-        if primitive.name in ("matmul", "linear", "mm") and sum(p is not None for p in patterns) == 1:
+        if (
+            primitive.name in ("matmul", "linear", "mm")
+            and sum(p is not None for p in patterns) == 1
+        ):
             found = product(primitive.name, values, patterns, outs[0])
             if found is not None:
                 return [found]
@@ -193,7 +193,11 @@ def reduced(x: Tensor, pattern: Any, out: Tensor, name: str, params: Any) -> Any
 
 def product(name: str, values: Any, patterns: Any, out: Tensor) -> Any:
     """The pattern of a matrix product with a constant matrix: its zeros count."""
-    if any(v is not None and v.ndim > 2 for v in values[:2]) or patterns[0] is None and name == "linear":
+    if (
+        any(v is not None and v.ndim > 2 for v in values[:2])
+        or patterns[0] is None
+        and name == "linear"
+    ):
         return None
     a, b = values[0], values[1]
     if name == "linear":

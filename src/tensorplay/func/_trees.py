@@ -62,8 +62,8 @@ def check_differentiable(leaves: list[Any], name: str) -> None:
     for i, leaf in enumerate(leaves):
         if not core.is_differentiable_dtype(leaf):
             raise RuntimeError(
-                f"{name}(): argument {i} to differentiate by must be floating point or complex, got "
-                f"dtype {leaf.dtype}; convert it first, e.g. with .float()"
+                f"{name}(): argument {i} to differentiate by must be floating point or complex, "
+                f"got dtype {leaf.dtype}; convert it first, e.g. with .float()"
             )
 
 
@@ -80,9 +80,7 @@ def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 def unbox_tree(tree: Any, level: Any) -> Any:
     """A pytree whose tensors are taken out of a level; other leaves stay."""
-    return optree.tree_map(
-        lambda x: core.unbox(x, level)[0] if isinstance(x, Tensor) else x, tree
-    )
+    return optree.tree_map(lambda x: core.unbox(x, level)[0] if isinstance(x, Tensor) else x, tree)
 
 
 def replace_args(args: tuple[Any, ...], numbers: tuple[int, ...], values: Any) -> list[Any]:

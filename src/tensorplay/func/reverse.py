@@ -24,7 +24,6 @@ from tensorplay.func._trees import (
     unflatten,
 )
 
-
 _PULLING = 16  # the mode in which only this level's recording is off
 
 
@@ -152,7 +151,7 @@ def grad(
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value of `func` at `primals`, and the function that multiplies by its transposed Jacobian.
+    """The value of `func`, and the function that multiplies by its transposed Jacobian there.
 
     Args:
         func: a function of pytrees of tensors that returns a pytree of tensors.

@@ -177,9 +177,7 @@ def sparse_hessian(
         shape, count = tuple(x.shape), x.numel()
         if shape not in plans:
             found = hessian_pattern(func, x) if pattern is None else pattern
-            plans[shape] = _Plan(
-                _checked_pattern(found, (count, count), "sparse_hessian"), True
-            )
+            plans[shape] = _Plan(_checked_pattern(found, (count, count), "sparse_hessian"), True)
             hessian.plan = plans[shape]  # type: ignore[attr-defined]
         plan = plans[shape]
         if plan.pattern.nnz == 0:

@@ -2,8 +2,8 @@
 
 Every tensor stands for a truncated power series. For a primitive f the chain rule says
 d/dt f(x(t)) = J_f(x(t)) x'(t), and the right side is its forward rule, written with tensor
-operations. Evaluated on series it gives the coefficients of order k from those below k: one rule for
-every primitive that has a forward rule (Griewank and Walther, "Evaluating Derivatives", 2nd ed.,
+operations. Evaluated on series it gives the coefficients of order k from those below k: one rule
+for every primitive that has a forward rule (Griewank and Walther, "Evaluating Derivatives", 2nd ed.,
 chapter 13). Linear operators act on each coefficient; products, where that recursion would branch,
 are convolutions of the coefficients.
 """
@@ -36,13 +36,14 @@ class _JetLevel:
 
     def box(self, series: Series) -> Tensor:
         """A tensor at this level that stands for a series."""
-        boxed = core.box(series[0], None, self.level)
+        boxed: Any = core.box(series[0], None, self.level)
         boxed.series = list(series)
         return boxed
 
     def series(self, x: Any, order: int) -> Series:
         """The first coefficients of an input, 0 to order; None stands for zero."""
-        if isinstance(x, Tensor) and core.level_of(x) is self.level:
+        at_level = isinstance(x, Tensor) and core.level_of(x) is self.level
+        if at_level:
             known = x.series[: order + 1]
             return known + [None] * (order + 1 - len(known))
         return [x] + [None] * order
@@ -124,7 +125,7 @@ def _shaped(value: Tensor, like: Tensor) -> Tensor:
 
 def _linear(primitive: Any, columns: list[Series], params: Any, order: int) -> Any:
     several = primitive.outputs != 1
-    results = []
+    results: list[Any] = []
     for k in range(order + 1):
         inputs = [c[k] for c in columns]
         if k and all(x is None for x in inputs):

@@ -31,7 +31,9 @@ def broadcast_dims(dims: Any, tree: Any, message: str) -> list[Any]:
     return list(optree.tree_leaves(full, is_leaf=_is_dim, none_is_leaf=True))
 
 
-def flat_in_dims(in_dims: Any, args: tuple[Any, ...], name: str) -> tuple[list[Any], Any, list[Any]]:
+def flat_in_dims(
+    in_dims: Any, args: tuple[Any, ...], name: str
+) -> tuple[list[Any], Any, list[Any]]:
     """The leaves of the arguments, their structure, and a checked in_dim per leaf.
 
     Raises:
@@ -42,7 +44,9 @@ def flat_in_dims(in_dims: Any, args: tuple[Any, ...], name: str) -> tuple[list[A
             f"{name}(): in_dims must be an int or a tuple matching the inputs, got "
             f"{type(in_dims).__name__}"
         )
-    leaves, spec = optree.tree_flatten(args, none_is_leaf=True)
+    tree: Any = args
+    leaves: list[Any]
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
     if isinstance(in_dims, int):
         dims: list[Any] = [in_dims] * len(leaves)
     elif len(in_dims) != len(args):
@@ -53,7 +57,8 @@ def flat_in_dims(in_dims: Any, args: tuple[Any, ...], name: str) -> tuple[list[A
     else:
         message = f"{name}(): in_dims={in_dims} is not compatible with the structure of the inputs"
         dims = broadcast_dims(tuple(in_dims), args, message)
-    return leaves, spec, [_check_dim(x, d, in_dims, name) for x, d in zip(leaves, dims, strict=True)]
+    checked = [_check_dim(x, d, in_dims, name) for x, d in zip(leaves, dims, strict=True)]
+    return leaves, spec, checked
 
 
 def _check_dim(leaf: Any, dim: Any, in_dims: Any, name: str) -> int | None:
@@ -187,7 +192,9 @@ def vmap(
     return mapped
 
 
-def _collect(outputs: Any, level: Any, out_dims: Any, size: int) -> tuple[list[Any], list[Any], Any]:
+def _collect(
+    outputs: Any, level: Any, out_dims: Any, size: int
+) -> tuple[list[Any], list[Any], Any]:
     """The outputs without their boxes, the dims of their batches, and their structure."""
     flat, spec = optree.tree_flatten(outputs, none_is_leaf=True)
     for item in flat:
