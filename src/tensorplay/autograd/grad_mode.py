@@ -28,7 +28,8 @@ class _Mode:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(function):
             raise TypeError(
-                f"{type(self).__name__}(): decorating a class is not supported; decorate its methods"
+                f"{type(self).__name__}(): decorating a class is not supported; decorate its "
+                "methods"
             )
         if inspect.isasyncgenfunction(function):
             return self._wrap_async_generator(function)

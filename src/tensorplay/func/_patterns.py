@@ -1,8 +1,8 @@
 """Sparsity patterns: which inputs each element of a result depends on, by one run of the function.
 
 Tensors of the level carry a boolean sparse matrix, a row per element and a column per input. Each
-primitive joins the rows of its inputs in the way its elements depend on theirs; a primitive of which
-nothing is known joins all of them, which is always safe. For Hessians the same run collects which
+primitive joins the rows of its inputs in the way its elements depend on theirs; a primitive of
+which nothing is known joins all of them, which is always safe. For Hessians the same run collects which
 pairs of inputs meet in a nonlinear operation (Walther, "Computing sparse Hessians with automatic
 differentiation", ACM TOMS 34, 2008).
 """
@@ -33,7 +33,7 @@ _LINEAR_ELEMENTWISE = {"add", "sub", "neg", "positive", "to_dtype", "conj", "clo
 
 
 class PatternLevel:
-    """One run that detects patterns; `pairs` (for Hessians) are the inputs that meet nonlinearly."""
+    """One run that detects patterns; `pairs` (for Hessians): inputs that meet nonlinearly."""
 
     def __init__(self, inputs: int, second_order: bool = False) -> None:
         self.inputs = inputs
