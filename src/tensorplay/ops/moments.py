@@ -127,12 +127,16 @@ std_op = primitive(
 )
 
 
+def _no_results(shape: Any, dims: tuple[int, ...]) -> bool:
+    return any(s == 0 and d not in dims for d, s in enumerate(shape))
+
+
 def _moment_arguments(
     name: str, input: Tensor, dim: Any, unbiased: bool | None, correction: float | None
 ) -> tuple[tuple[int, ...], float]:
     """Dims and correction from the two signatures that PyTorch has."""
     require_tensor(input, name)
-    if isinstance(dim, bool):  # std(x, unbiased)
+    if dim is True or dim is False:  # std(x, unbiased)
         dim, unbiased = None, dim
     if unbiased is not None:
         if correction is not None:
@@ -148,13 +152,11 @@ def _moment_arguments(
         )
     dims = reduced_dims(dim, input, name)
     correction = 1 if correction is None else correction
-    shape = input.shape
-    if count_over(shape, dims) <= correction and 0 not in (
-        s for d, s in enumerate(shape) if d not in dims
-    ):
+    count = count_over(input.shape, dims)
+    if count <= correction and not _no_results(input.shape, dims):
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0: correction {correction} should be less than "
-            f"the {count_over(shape, dims)} elements that are reduced",
+            f"the {count} elements that are reduced",
             UserWarning,
             stacklevel=3,
         )
