@@ -15,13 +15,17 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.base.devices import check_placement
+from tensorplay.base.lazy import lazy_module
 from tensorplay.ops.arrange import constant_pad, roll
 from tensorplay.ops.creation import finished, target_dtype
 from tensorplay.ops.kinds import linear, public, shifting, wrap_dim
 from tensorplay.ops.structure import convert
 
+# SciPy's transforms vectorise over the lanes, which makes them several times as fast as NumPy's.
+scipy_fft = lazy_module("scipy.fft")
+
 # How a transform is scaled, by n = the product of the sizes: 'none', 'root' (1 / sqrt n) or 'full'
-# (1 / n); what NumPy calls that depends on the direction.
+# (1 / n); what SciPy calls that depends on the direction.
 _FORWARD = {"none": "backward", "root": "ortho", "full": "forward"}
 _INVERSE = {"none": "forward", "root": "ortho", "full": "backward"}
 
@@ -34,9 +38,13 @@ Dims = tuple[int, ...]
 def _complex_kernel(x: np.ndarray, dims: Dims, scale: str, forward: bool) -> np.ndarray:
     if x.size == 0:
         return x.copy()
+    if len(dims) == 1:
+        if forward:
+            return scipy_fft.fft(x, axis=dims[0], norm=_FORWARD[scale])
+        return scipy_fft.ifft(x, axis=dims[0], norm=_INVERSE[scale])
     if forward:
-        return np.fft.fftn(x, axes=dims, norm=_FORWARD[scale])
-    return np.fft.ifftn(x, axes=dims, norm=_INVERSE[scale])
+        return scipy_fft.fftn(x, axes=dims, norm=_FORWARD[scale])
+    return scipy_fft.ifftn(x, axes=dims, norm=_INVERSE[scale])
 
 
 complex_op = linear(
@@ -54,7 +62,10 @@ def _real_kernel(x: np.ndarray, dims: Dims, scale: str, half: bool) -> np.ndarra
         if half:
             shape[dims[-1]] = shape[dims[-1]] // 2 + 1
         return np.zeros(shape, np.result_type(x.dtype, np.complex64))
-    transform = np.fft.rfftn if half else np.fft.fftn
+    if len(dims) == 1:
+        transform = scipy_fft.rfft if half else scipy_fft.fft
+        return transform(x, axis=dims[0], norm=_FORWARD[scale])
+    transform = scipy_fft.rfftn if half else scipy_fft.fftn
     return transform(x, axes=dims, norm=_FORWARD[scale])
 
 
@@ -91,8 +102,10 @@ def _half_kernel(x: np.ndarray, dims: Dims, scale: str, size: int) -> np.ndarray
         shape = list(x.shape)
         shape[dims[-1]] = size
         return np.zeros(shape, x.real.dtype)
+    if len(dims) == 1:
+        return scipy_fft.irfft(x, size, axis=dims[0], norm=_INVERSE[scale])
     sizes = [x.shape[d] for d in dims[:-1]] + [size]
-    return np.fft.irfftn(x, s=sizes, axes=dims, norm=_INVERSE[scale])
+    return scipy_fft.irfftn(x, s=sizes, axes=dims, norm=_INVERSE[scale])
 
 
 def _half_transpose(g: Any, dims: Dims, scale: str, size: int) -> Any:
