@@ -9,7 +9,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.kernels import is_half, masked, refuse, select, typed
+from tensorplay.ops.kernels import is_half, masked, select, typed
 from tensorplay.ops.kinds import elementwise, method, public, publish
 from tensorplay.ops.structure import cast
 
@@ -202,8 +202,6 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
             f"clamp(): not implemented for dtype {input.dtype.name}, whose numbers have no order; "
             "clamp the real and imaginary parts"
         )
-    if isinstance(input, Tensor) and input.dtype.is_complex:
-        refuse("clamp", input.dtype.numpy)
     if min is None:
         return clamp_max(input, max)
     if max is None:
