@@ -21,6 +21,7 @@ from tensorplay import linalg as linalg
 from tensorplay import masked as masked
 from tensorplay import nn as nn
 from tensorplay import ops as ops
+from tensorplay import optim as optim
 from tensorplay import special as special
 from tensorplay._core.core import Size as Size
 from tensorplay._core.core import Tensor as Tensor
@@ -208,6 +209,7 @@ from tensorplay.ops.distributions import poisson as poisson
 from tensorplay.ops.dropout import alpha_dropout_plain as alpha_dropout
 from tensorplay.ops.dropout import dropout_plain as dropout
 from tensorplay.ops.dropout import feature_alpha_dropout_plain as feature_alpha_dropout
+from tensorplay.ops.dropout import feature_dropout as feature_dropout
 from tensorplay.ops.embedding import embedding_plain as embedding
 from tensorplay.ops.entropies import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,

@@ -86,6 +86,7 @@ from tensorplay.ops.normalization import (
     rms_norm,
 )
 from tensorplay.ops.padding import pad
+from tensorplay.ops.pairs import pdist
 from tensorplay.ops.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -111,6 +112,7 @@ from tensorplay.ops.rectifiers import (
     leaky_relu_,
     prelu,
     relu6,
+    relu_,
     rrelu_,
     selu_,
     softshrink,
@@ -229,12 +231,14 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "rms_norm",
     "rrelu",
     "rrelu_",

@@ -10,7 +10,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.elementwise import where
-from tensorplay.ops.kinds import front, primitive, public, publish
+from tensorplay.ops.kinds import front, primitive, public
 
 # --- primitives -----------------------------------------------------------------------------------
 #
@@ -414,6 +414,3 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     elif num_classes == -1:
         raise RuntimeError("one_hot(): inside vmap give num_classes; it is a shape")
     return (tensor.unsqueeze(-1) == core.from_array(np.arange(num_classes))).long()
-
-
-publish(one_hot, "one_hot", method=False)

@@ -31,7 +31,7 @@ def _line(count: int, align_corners: bool, dtype: Any) -> np.ndarray:
     return line.astype(dtype.numpy)
 
 
-@public(method=False)
+@public("affine_grid", namespace="nn.functional", method=False)
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """Grids for grid_sample from affine maps.
 
@@ -189,8 +189,8 @@ def grid_sample(
 
     input: (N, C, H, W) or (N, C, D, H, W). grid: (N, ..., 2) or (N, ..., 3), coordinates
     (x, y[, z]) with the image from -1 to 1. mode: 'bilinear', 'nearest' or (4 dims) 'bicubic'.
-    padding_mode: what is outside: 'zeros', 'border' or 'reflection'. align_corners: -1 and 1 are the centres of
-    the outermost elements, not their edges.
+    padding_mode: what is outside: 'zeros', 'border' or 'reflection'. align_corners: -1 and 1 are
+    the centres of the outermost elements, not their edges.
 
     Raises:
         ValueError: for an unknown mode.
@@ -247,9 +247,6 @@ def _check_sample(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> 
         )
     if mode == "bicubic" and spatial != 2:
         raise RuntimeError(f"grid_sample(): bicubic interpolation takes 4-dim input only, {given}")
-
-
-publish(affine_grid, "affine_grid", namespace="nn.functional", method=False)
 
 
 @public(method=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorplay._core.core import Tensor
 from tensorplay.ops.activations import in_place
-from tensorplay.ops.elementwise import where
+from tensorplay.ops.elementwise import relu, where
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import elementwise, public, publish
 from tensorplay.ops.noise import noise
@@ -93,6 +93,9 @@ def functional_relu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0., 1.])
     """
     return input.relu_() if inplace else input.relu()
+
+
+relu_ = in_place(relu, "relu")
 
 
 def _elu(input: Tensor, alpha: float = 1.0) -> Tensor:
