@@ -393,7 +393,10 @@ def add_class(stub: Stub, name: str, bases: str, doc: str, body: str) -> None:
         for each in names.split(","):
             stub.lines.append(f"    {each.strip()}: {cython_type(stub, kind)}")
     if "cdef dict __dict__" in body:
-        stub.lines.append("    __wrapped__: Any")
+        stub.lines += [
+            "    def __getattr__(self, name: builtins.str) -> Any: ...",
+            "    def __setattr__(self, name: builtins.str, value: Any) -> None: ...",
+        ]
     if name == "Tensor":
         add_operators(stub)
     pattern = rf"^    (?:@([\w.]+)\n    )?def (\w+)\((.*?)\):{DOC}"

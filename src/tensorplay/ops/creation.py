@@ -98,7 +98,7 @@ def size_argument(sizes: tuple[Any, ...], size: Any, name: str) -> tuple[int, ..
     elif not sizes:
         raise TypeError(f"{name}(): missing the required argument 'size'")
     shape = sizes_of(sizes, name)
-    if any(s < 0 for s in shape):
+    if shape and min(shape) < 0:
         raise RuntimeError(f"{name}(): sizes must not be negative, got {list(shape)}")
     return shape
 
@@ -366,8 +366,15 @@ def full(
     if isinstance(fill_value, Tensor):
         made = filled_with(np.empty(shape, target.numpy), fill_value, "full")
         return finished(made, "full", requires_grad, out)
-    value = number_array(fill_value, target, "full")
-    return finished(np.full(shape, value, target.numpy), "full", requires_grad, out)
+    return finished(_full_array(shape, fill_value, target, "full"), "full", requires_grad, out)
+
+
+def _full_array(shape: tuple[int, ...], value: Any, dtype: dtypes.dtype, name: str) -> np.ndarray:
+    if type(value) is int and value == 0:
+        return np.zeros(shape, dtype.numpy)
+    array = np.empty(shape, dtype.numpy)
+    array.fill(number_array(value, dtype, name)[()])
+    return array
 
 
 def filled_with(like: np.ndarray | Tensor, value: Tensor, name: str) -> Tensor:
@@ -422,8 +429,11 @@ def _like(
     check_placement(name, device, layout)
     target = x.dtype if dtype is None else dtype_argument(dtype, name)
     if isinstance(value, Tensor):
-        base = filled_like(x, shape, 0, target)
+        base: Any = filled_like(x, shape, 0, target)
         return finished(filled_with(base, value, name), name, requires_grad)
+    if not x.is_box and (shape is not None or x.is_contiguous()):
+        wanted = tuple(x.shape) if shape is None else shape
+        return finished(_full_array(wanted, value, target, name), name, requires_grad)
     number = number_array(value, target, name)[()]
     return finished(filled_like(x, shape, number, target), name, requires_grad)
 

@@ -14,6 +14,8 @@ from tensorplay.base import dtypes
 _NUMBERS = frozenset((bool, int, float, complex))
 _LISTS = frozenset((list, tuple))
 
+_SINGLE_AND_DOUBLE = (dtypes.float32, dtypes.float64)
+
 # The NumPy type that holds every Python number of a category exactly.
 _WIDE = (np.bool_, np.int64, np.float64, np.complex128)
 
@@ -50,6 +52,9 @@ def array_from_data(data: Any, dtype: dtypes.dtype | None, name: str) -> np.ndar
     if isinstance(data, (Tensor, np.ndarray)):  # converted as `to` does
         array, found = _mixed(data, name)
         return array if dtype in (None, found) else cast_array(array, dtype or found)
+    if type(data) is float and -3e38 < data < 3e38 and dtype in (None, dtypes.float32):
+        if dtype is not None or dtypes.get_default_dtype() is dtypes.float32:
+            return np.array(data, np.float32)
     kinds: set[type] = set()
     shape = _regular_shape(data, kinds)
     if shape is None:
@@ -217,6 +222,8 @@ def number_array(value: Any, dtype: dtypes.dtype, name: str) -> np.ndarray:
         TypeError: if `value` is not a number.
         RuntimeError: if the dtype cannot take it.
     """
+    if type(value) is float and -3e38 < value < 3e38 and dtype in _SINGLE_AND_DOUBLE:
+        return np.array(value, dtype.numpy)
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):

@@ -45,7 +45,24 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return fill_op(input, core.from_array(number_array(value, input.dtype, "fill_")))
 
 
-publish(fill, "fill", method=False, inplace=True)
+publish(fill, "fill", method=False)
+_fill_in_place = Inplace(fill, "fill_")
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Fill this tensor with a number, or with a tensor without dimensions, in place.
+
+    Raises:
+        RuntimeError: if `value` has dimensions, or the dtype cannot take it.
+
+    >>> import tensorplay as tp
+    >>> tp.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    return self if core.overwrite(self, value) else _fill_in_place(self, value)
+
+
+publish(fill_, "fill_")
 
 zero_op = primitive(
     "zero",
@@ -55,7 +72,15 @@ zero_op = primitive(
     batch=lambda p, values, bdims, params: (p(values[0]), bdims[0]),
     quiet=True,
 )
-zero_ = method("zero_")(Inplace(zero_op, "zero_"))
+_zero_in_place = Inplace(zero_op, "zero_")
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Fill this tensor with zeros, in place."""
+    return self if core.overwrite(self, 0) else _zero_in_place(self)
+
+
+publish(zero_, "zero_")
 
 
 # The result may share the memory of `y`: only `copy_` sees it, and copies from it.
@@ -70,15 +95,7 @@ copy_op = elementwise(
 )
 
 
-def _copied_from(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """The elements of `src`, broadcast to this tensor and converted to its dtype, written into it.
-
-    src: a tensor, or a number.
-
-    Raises:
-        TypeError: for anything else.
-        RuntimeError: if its shape does not broadcast.
-    """
+def _copied_from(self: Tensor, src: Any) -> Tensor:
     if isinstance(src, (bool, int, float, complex)):
         src = core.weak_tensor(src)
     if not isinstance(src, Tensor):
@@ -93,4 +110,22 @@ def _copied_from(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     return copy_op(self, convert(src, self.dtype))
 
 
-method("copy_")(Inplace(_copied_from, "copy_"))
+_copy_in_place = Inplace(_copied_from, "copy_")
+
+
+@method("copy_")
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of `src`, broadcast and converted to this tensor's dtype, into it.
+
+    src: a tensor, or a number.
+
+    Raises:
+        TypeError: for anything else.
+        RuntimeError: if its shape does not broadcast.
+
+    >>> import tensorplay as tp
+    >>> tp.zeros(2, 2).copy_(tp.tensor([1, 2]))
+    tensor([[1., 2.],
+            [1., 2.]])
+    """
+    return self if core.overwrite(self, src) else _copy_in_place(self, src)

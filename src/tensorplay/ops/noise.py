@@ -29,7 +29,11 @@ def noise(
     """
     if 0 in shape:  # nothing to draw
         return core.from_array(np.zeros(tuple(shape), dtype.numpy))
-    levels = [level for level in core.active_levels() if level.kind == "vmap"]
+    active = core.active_levels()
+    if not active:
+        drawn = np.asarray(draw(numpy_generator(generator), tuple(shape)))
+        return core.from_array(drawn.astype(dtype.numpy, copy=False))
+    levels = [level for level in active if level.kind == "vmap"]
     if any(level.randomness == "error" for level in levels):
         raise RuntimeError(
             f"{name}(): a random operation was called inside vmap; say what it should do with "
@@ -39,7 +43,7 @@ def noise(
     size = (*(level.size for level in apart), *shape)
     drawn = np.asarray(draw(numpy_generator(generator), size))
     made = core.from_array(drawn.astype(dtype.numpy, copy=False))
-    for level in core.active_levels():
+    for level in active:
         if level.kind == "grad":
             made = core.box(made, None, level)
         elif level in apart:
