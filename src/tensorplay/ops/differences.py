@@ -171,25 +171,24 @@ def _slopes(x: Tensor, space: Any, dim: int, edge_order: int) -> Tensor:
         steps = cut(space, 0, 1, n) - cut(space, 0, 0, n - 1)
         steps = steps.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
         left, right = cut(steps, dim, 0, n - 2), cut(steps, dim, 1, n - 1)
-        weights = (
-            -right / (left * (left + right)),
-            (right - left) / (left * right),
-            left / (right * (left + right)),
+        middle = (
+            -right / (left * (left + right)) * at(0, n - 2)
+            + (right - left) / (left * right) * at(1, n - 2)
+            + left / (right * (left + right)) * at(2, n - 2)
         )
-        middle = sum(w * at(i, n - 2) for i, w in enumerate(weights))
         first, second = cut(steps, dim, 0, 1), cut(steps, dim, 1, 2)
         last, before = cut(steps, dim, n - 2, n - 1), cut(steps, dim, max(n - 3, 0), max(n - 2, 1))
     else:
         middle = (at(2, n - 2) - at(0, n - 2)) / (2 * space)
         first = second = last = before = space
     if edge_order == 1:
-        ends = (at(1) - at(0)) / first, (at(n - 1) - at(n - 2)) / last
+        start, end = (at(1) - at(0)) / first, (at(n - 1) - at(n - 2)) / last
     else:
-        ends = (
-            sum(w * at(i) for i, w in enumerate(_side_weights(first, second))),
-            -sum(w * at(n - 1 - i) for i, w in enumerate(_side_weights(last, before))),
-        )
-    return cat([ends[0], middle, ends[1]], dim)
+        a, b, c = _side_weights(first, second)
+        start = a * at(0) + b * at(1) + c * at(2)
+        a, b, c = _side_weights(last, before)
+        end = -(a * at(n - 1) + b * at(n - 2) + c * at(n - 3))
+    return cat([start, middle, end], dim)
 
 
 @public(method=False)

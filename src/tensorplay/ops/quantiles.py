@@ -201,8 +201,8 @@ def _ranks(ordered: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
         last = (present.sum(-1, keepdim=True) - 1).clamp(min=0).to(q.dtype)
         return last * q
     # A lane with a NaN, which is sorted to its end, has nothing but NaN as quantile.
-    last = ordered.shape[-1] - 1
-    return where(present.all(-1, keepdim=True), q * last, float(last))
+    most = ordered.shape[-1] - 1
+    return where(present.all(-1, keepdim=True), q * most, float(most))
 
 
 def _interpolate(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:

@@ -15,7 +15,7 @@ def _show(self: Any) -> str:
 
 
 def _result(name: str, *fields: str) -> Any:
-    made = namedtuple(name, fields, module=__name__)
+    made: Any = namedtuple(name, fields, module=__name__)  # type: ignore[misc]
     made.__repr__ = _show  # type: ignore[method-assign]
     made.__doc__ = f"What {name}() returns: ({', '.join(fields)})."
     return made

@@ -69,14 +69,14 @@ def cov(
     if fweights is not None and aweights is not None:
         weights = fweights * aweights
     if weights is None:
-        scale = max(count - correction, 0)
+        scale: Any = max(count - correction, 0)
         centred = x - x.mean(1, keepdim=True)
         if scale <= 0:
             warnings.warn("cov(): degrees of freedom is <= 0", UserWarning, stacklevel=2)
     else:
         total = weights.sum()
         centred = x - (x * weights).sum(1, keepdim=True) / total
-        lost = correction
+        lost: Any = correction
         if aweights is not None and correction:
             lost = (weights * aweights).sum() / total * correction
         scale = (total - lost).clamp(min=0)
