@@ -3,6 +3,8 @@
 import runpy
 from pathlib import Path
 
+from tools.make_differences import filled
+
 PAGES = Path(__file__).parent.parent / "docs"
 
 
@@ -19,3 +21,8 @@ def test_the_small_reimplementation_can_fail():
     except AssertionError:
         return
     raise AssertionError("a wrong rule was not noticed")
+
+
+def test_the_page_of_differences_is_up_to_date():
+    page = PAGES / "differences.md"
+    assert filled(page.read_text()) == page.read_text(), "run python -m tools.make_differences"
