@@ -222,6 +222,8 @@ from tensorplay.ops.extrema import argmin as argmin
 from tensorplay.ops.extrema import max as max
 from tensorplay.ops.extrema import min as min
 from tensorplay.ops.filling import fill as fill
+from tensorplay.ops.filling import fill_ as fill_
+from tensorplay.ops.filling import zero_ as zero_
 from tensorplay.ops.gather import gather as gather
 from tensorplay.ops.grids import grid_sampler as grid_sampler_2d
 from tensorplay.ops.grids import grid_sampler as grid_sampler_3d
@@ -261,7 +263,6 @@ from tensorplay.ops.inplace import erfc_ as erfc_
 from tensorplay.ops.inplace import exp2_ as exp2_
 from tensorplay.ops.inplace import exp_ as exp_
 from tensorplay.ops.inplace import expm1_ as expm1_
-from tensorplay.ops.inplace import fill_ as fill_
 from tensorplay.ops.inplace import fix_ as fix_
 from tensorplay.ops.inplace import floor_ as floor_
 from tensorplay.ops.inplace import frac_ as frac_

@@ -19,6 +19,7 @@ from tensorplay import linalg as linalg
 from tensorplay import masked as masked
 from tensorplay import nn as nn
 from tensorplay import ops as ops
+from tensorplay import optim as optim
 from tensorplay import special as special
 from tensorplay._core.core import Size as Size
 from tensorplay._core.core import Tensor as Tensor
@@ -1045,11 +1046,14 @@ def eye(
 def feature_alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """alpha_dropout of whole channels: (N, C, ...)."""
 
+def feature_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """dropout of whole channels: (N, C, ...)."""
+
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like `input`, filled with a number or with a tensor without dimensions."""
 
-def fill_(input: Tensor, value: Any) -> Tensor:
-    """In-place form of `fill`."""
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Fill this tensor with a number, or with a tensor without dimensions, in place."""
 
 def fix(input: Tensor, *, out: Any = None) -> Tensor:
     """Each element without its fractional part."""
@@ -2691,6 +2695,9 @@ def xlogy(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
 
 def xlogy_(input: Tensor, other: Any) -> Tensor:
     """In-place form of `xlogy`."""
+
+def zero_(self: Tensor) -> Tensor:
+    """Fill this tensor with zeros, in place."""
 
 def zeros(
     *sizes: Any,

@@ -171,6 +171,15 @@ class Tensor:
         """Another tensor over the same memory: a leaf of its own, where this is one."""
 
     def __deepcopy__(self, memo: builtins.dict[builtins.int, Any]) -> Tensor: ...
+    def __div__(
+        self,
+        other: Any,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: Any = None,
+    ) -> Tensor:
+        """`input / other`, element by element; rounded with rounding_mode 'trunc' or 'floor'."""
+
     def __dlpack__(
         self,
         *,
@@ -181,6 +190,10 @@ class Tensor:
     ) -> Any: ...
     def __dlpack_device__(self) -> builtins.tuple[builtins.int, builtins.int]: ...
     def __format__(self, format_spec: builtins.str) -> builtins.str: ...
+    def __idiv__(self, other: Any, *, rounding_mode: builtins.str | None = None) -> Tensor:
+        """In-place form of `div`."""
+
+    def __rdiv__(self, other) -> Any: ...
     def __reduce_ex__(self, protocol: Any) -> builtins.tuple[Any, ...]: ...
     def __repr__(self) -> builtins.str: ...
     def __reversed__(self) -> Tensor: ...
@@ -646,7 +659,7 @@ class Tensor:
         """This tensor with its elements in order in memory: itself when they are, else a copy."""
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Tensor:
-        """In-place form of `copy`."""
+        """Write the elements of `src`, broadcast and converted to this tensor's dtype, into it."""
 
     def copysign(self, other: Any, *, out: Any = None) -> Tensor:
         """The absolute value of `input` with the sign of `other`. The derivative is 0 at 0."""
@@ -886,7 +899,7 @@ class Tensor:
         """Fill with numbers drawn from the exponential distribution of rate `lambd`."""
 
     def fill_(self, value: Any) -> Tensor:
-        """In-place form of `fill`."""
+        """Fill this tensor with a number, or with a tensor without dimensions, in place."""
 
     def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> Tensor:
         """Write a number on the main diagonal; with `wrap`, again below it in a tall matrix."""
@@ -2187,7 +2200,7 @@ class Tensor:
         """In-place form of `xlogy`."""
 
     def zero_(self) -> Tensor:
-        """In-place form of `zero`."""
+        """Fill this tensor with zeros, in place."""
 
 class Size(builtins.tuple[builtins.int, ...]):
     """The sizes of a tensor's dimensions: a tuple of ints with `numel()`."""
@@ -2343,7 +2356,8 @@ class Primitive:
     naming: Any
     public: Any
     check: Any
-    __wrapped__: Any
+    def __getattr__(self, name: builtins.str) -> Any: ...
+    def __setattr__(self, name: builtins.str, value: Any) -> None: ...
     def __init__(
         self,
         name: builtins.str,
@@ -2376,7 +2390,8 @@ class Operation:
 
     function: Any
     name: builtins.str
-    __wrapped__: Any
+    def __getattr__(self, name: builtins.str) -> Any: ...
+    def __setattr__(self, name: builtins.str, value: Any) -> None: ...
     def __init__(self, function: Any, name: builtins.str) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -2388,12 +2403,20 @@ class Inplace:
 
     function: Any
     name: builtins.str
-    __wrapped__: Any
+    def __getattr__(self, name: builtins.str) -> Any: ...
+    def __setattr__(self, name: builtins.str, value: Any) -> None: ...
     def __init__(self, function: Any, name: builtins.str) -> None: ...
     def __call__(self, x: Tensor, *args: Any, **kwargs: Any) -> Any: ...
 
 class Run:
     """One backward pass. The first of several at a time keeps its slots inside the nodes."""
+
+class SavedTensor:
+    """A tensor that a graph node keeps for the backward pass (`node._raw_saved_self`, ...)."""
+
+    def __init__(self, node: Any, name: Any) -> None: ...
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> Any:
+        """Keep `pack_hook(tensor)` in its place; `unpack_hook` makes a tensor of that again."""
 
 class ReduceKernel:
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
@@ -2613,6 +2636,7 @@ def assign(x: Tensor, value: Tensor, name: builtins.str) -> Tensor:
 def write_out(name: Any, out: Any, result: Any) -> Any:
     """Store a result in `out=`: a tensor, or a tuple of tensors for several results."""
 
+def overwrite(x: Tensor, source: Any) -> Any: ...
 def bump_version(x: Tensor, by: builtins.int = 1) -> Any:
     """Count an in-place change made outside the library's sight."""
 
@@ -2714,6 +2738,12 @@ def levels_below(level: Level) -> Any:
 def exchange_levels(active: builtins.list[Any]) -> Any:
     """Let these be the active levels of this thread; returns the list of those that were."""
 
+def current_run() -> Any:
+    """The backward pass that runs in this thread, an object without content; None outside."""
+
+def will_run(node: Node) -> Any:
+    """Whether the backward pass that runs in this thread reaches a node."""
+
 def sum_to_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x summed over the dims that broadcasting from `shape` added or stretched."""
 
@@ -2725,3 +2755,42 @@ def set_num_threads(count: builtins.int) -> None:
 
 def instruction_set() -> builtins.str:
     """Which build of the compiled loops runs here: 'baseline', 'avx2' or 'avx512'."""
+
+def is_within(index: np.ndarray[Any, Any], size: builtins.int) -> Any:
+    """Whether all entries of an int64 array are in 0 .. size - 1."""
+
+def gather_kernel(
+    x: np.ndarray[Any, Any],
+    index: np.ndarray[Any, Any],
+    dim: builtins.int,
+    name: builtins.str,
+) -> Any:
+    """`out[i, j] = x[index[i, j], j]` (for dim 0), for int64 indices that are not negative."""
+
+def scatter_into(
+    out: np.ndarray[Any, Any],
+    index: np.ndarray[Any, Any],
+    src: np.ndarray[Any, Any],
+    dim: builtins.int,
+    add: builtins.bool,
+    name: builtins.str,
+) -> Any:
+    """`out[index[i, j], j] = src[i, j]` (for dim 0), or `+=`; False for types it cannot add."""
+
+def index_rows(
+    shape: Any,
+    index: np.ndarray[Any, Any],
+    dims: builtins.tuple[Any, ...],
+    name: builtins.str,
+) -> Any:
+    """Indices for adjacent dims of an array as one index of all their elements together."""
+
+def put_at_rows(
+    out: np.ndarray[Any, Any],
+    rows: np.ndarray[Any, Any],
+    values: np.ndarray[Any, Any],
+    outer: builtins.int,
+    size: builtins.int,
+    add: builtins.bool,
+) -> Any:
+    """`out[o, rows[r], i] = values[o, r, i]`, or `+=`; False for what it cannot do."""

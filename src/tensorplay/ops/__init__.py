@@ -31,6 +31,7 @@ from tensorplay.ops import (
     entropies,
     extrema,
     fft_ops,
+    filling,
     folding,
     gather,
     grids,

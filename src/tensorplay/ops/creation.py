@@ -277,7 +277,7 @@ def ones(
     check_placement("ones", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "ones")
     shape = size_argument(sizes, size, "ones")
-    return finished(np.ones(shape, target.numpy), "ones", requires_grad, out)
+    return finished(_full_array(shape, 1, target, "ones"), "ones", requires_grad, out)
 
 
 @public(method=False)
@@ -373,7 +373,10 @@ def _full_array(shape: tuple[int, ...], value: Any, dtype: dtypes.dtype, name: s
     if type(value) is int and value == 0:
         return np.zeros(shape, dtype.numpy)
     array = np.empty(shape, dtype.numpy)
-    array.fill(number_array(value, dtype, name)[()])
+    if type(value) is int and value == 1:
+        array.fill(1)
+    else:
+        array.fill(number_array(value, dtype, name)[()])
     return array
 
 

@@ -11,7 +11,8 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 
-_NUMBERS = frozenset((bool, int, float, complex))
+_CATEGORIES = {bool: dtypes.BOOL, int: dtypes.INTEGER, float: dtypes.FLOAT, complex: dtypes.COMPLEX}
+_NUMBERS = frozenset(_CATEGORIES)
 _LISTS = frozenset((list, tuple))
 
 _SINGLE_AND_DOUBLE = (dtypes.float32, dtypes.float64)
@@ -60,16 +61,12 @@ def array_from_data(data: Any, dtype: dtypes.dtype | None, name: str) -> np.ndar
     if shape is None:
         array, found = _mixed(data, name)
     elif kinds:
-        category = max(map(_category, kinds))
+        category = max(_CATEGORIES[kind] for kind in kinds)
         found = default_for(category)
         array = _numbers(data, category, dtype or found, name)
     else:
         array, found = np.zeros(shape, np.float32), dtypes.get_default_dtype()
     return converted(array, dtype or found, name)
-
-
-def _category(kind: type) -> int:
-    return dtypes.as_dtype(kind).category
 
 
 def _regular_shape(data: Any, kinds: set[type]) -> tuple[int, ...] | None:

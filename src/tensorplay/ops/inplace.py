@@ -9,13 +9,12 @@ from tensorplay.ops import (  # noqa: F401  (they define the methods)
     bessel,
     choices,
     complexes,
-    filling,
     linalg_det,
     pointwise,
     powers,
     products,
+    rectifiers,
     rounding,
-    sigmoids,
     special_ops,
     trigonometry,
 )
@@ -48,7 +47,6 @@ erfc_ = Tensor.erfc_
 exp2_ = Tensor.exp2_
 exp_ = Tensor.exp_
 expm1_ = Tensor.expm1_
-fill_ = Tensor.fill_
 fix_ = Tensor.fix_
 floor_ = Tensor.floor_
 frac_ = Tensor.frac_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Self
 
@@ -157,17 +158,25 @@ def randn(
     return finished(made, "randn", requires_grad, out)
 
 
+@functools.cache
+def _limits(dtype: dtypes.dtype) -> tuple[float, float]:
+    """The least and the largest integer that draws may be."""
+    if dtype.category == dtypes.BOOL:
+        return 0, 1
+    if dtype.category == dtypes.INTEGER:
+        return dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max
+    return -(2**63), 2**63 - 1
+
+
 def _integers(
     name: str, low: Any, high: Any, shape: tuple[int, ...], target: Any, generator: Any
 ) -> Tensor:
     low, high = (int(number_argument(v, name, "low or high")) for v in (low, high))
     if low >= high:
         raise RuntimeError(f"{name}(): low ({low}) must be less than high ({high})")
-    if target.category <= dtypes.INTEGER:
-        limits = (0, 1) if target is dtypes.bool else dtypes.iinfo(target)
-        least, most = limits if isinstance(limits, tuple) else (limits.min, limits.max)
-        if low < least or high - 1 > most:
-            raise RuntimeError(f"{name}(): low ({low}) or high ({high}) is out of range: {target}")
+    least, most = _limits(target)
+    if low < least or high - 1 > most:
+        raise RuntimeError(f"{name}(): low ({low}) or high ({high}) is out of range: {target}")
     kind = np.uint64 if high > 2**63 else np.int64
     return noise(name, shape, target, lambda rng, n: rng.integers(low, high, n, kind), generator)
 
