@@ -28,23 +28,11 @@ def flat_places(shape: tuple[int, ...], index: np.ndarray, dim: int, name: str) 
     return at.along_positions(shape, index, dim)
 
 
-def _gather_kernel(name: str) -> Any:
-    def kernel(x: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
-        if x.flags.c_contiguous:
-            return x.reshape(-1).take(flat_places(x.shape, index, dim, name))
-        index = at.check_range(index, x.shape[dim], dim, name, RuntimeError, negative=False)
-        key: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-        key[dim] = index
-        return np.asarray(x[tuple(key)])
-
-    return kernel
-
-
 def gathering(name: str, node_name: str | None = None) -> Any:
     """The gather operator under a name: primitive(x, index, dim)."""
     return linear(
         name,
-        _gather_kernel(name),
+        lambda x, index, dim: core.gather_kernel(x, index, dim, name),
         (
             lambda g, x_shape, index, dim: scatter_add_op(
                 core.zeros_shaped(g, x_shape), index, g, dim
@@ -64,6 +52,8 @@ gather_op = gathering("gather")
 
 def scatter_add_into(out: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> None:
     """Add src into an array along a dim."""
+    if core.scatter_into(out, index, src, dim, True, "scatter_add"):
+        return
     places = flat_places(out.shape, index, dim, "scatter_add")
     if out.flags.c_contiguous:
         at.add_at(out, places, src)
@@ -93,10 +83,8 @@ scatter_add_op.into = scatter_add_into
 
 def scatter_into(out: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> None:
     """Write src into an array along a dim."""
-    places = flat_places(out.shape, index, dim, "scatter")
-    if out.flags.c_contiguous:
-        at.flat(out)[places] = src
-    else:
+    if not core.scatter_into(out, index, src, dim, False, "scatter"):
+        places = flat_places(out.shape, index, dim, "scatter")
         out[np.unravel_index(places, out.shape)] = src
 
 
@@ -139,6 +127,10 @@ scatter_last_op = constant(
 )
 
 # --- arguments ------------------------------------------------------------------------------------
+
+
+def _is_index(index: Any) -> bool:
+    return isinstance(index, Tensor) and index.dtype is dtypes.int64
 
 
 def check_index(index: Any, name: str) -> Tensor:
@@ -231,6 +223,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     tensor([[1],
             [4]])
     """
+    if input.ndim and _is_index(index) and index.ndim == input.ndim:
+        return gather_op(input, index, wrap_dim(dim, input, "gather"))  # its kernel checks the rest
     x, dim, places = along_arguments(input, dim, index, "gather")
     if places.numel() == 0 and places.ndim != x.ndim:
         return slice_view(x.reshape(-1), (slice(0, 0), ...)).reshape(tuple(index.shape))

@@ -58,6 +58,8 @@ def vector_index(
         )
     size = input.shape[dim] if input.ndim else 1
     index = index if index.ndim else index.reshape(1)
+    if not index.is_box and core.is_within(core.array_of(index), size):
+        return index, dim
     return checked_index_op(index, size, dim, name, error, negative), dim
 
 

@@ -43,6 +43,11 @@ def _index_kernel(x: np.ndarray, index: np.ndarray, dims: tuple[int, ...]) -> np
             if x.flags.c_contiguous:
                 return x.take(index, axis=dims[0])
             return np.asarray(x[(FULL,) * dims[0] + (index, ...)])
+        first = dims[0]
+        if x.flags.c_contiguous and at.are_adjacent(dims):
+            rows, shape = core.index_rows(x.shape, index, dims, "index"), x.shape
+            size = at.numel(shape[first : dims[-1] + 1])
+            return x.reshape((*shape[:first], size, *shape[dims[-1] + 1 :])).take(rows, axis=first)
         key: list[Any] = [FULL] * x.ndim
         for i, d in zip(index, dims, strict=True):
             key[d] = i
@@ -108,6 +113,12 @@ def put_into(
     out: np.ndarray, index: np.ndarray, values: np.ndarray, dims: tuple[int, ...], add: bool
 ) -> None:
     """Write or add values into an array at an index."""
+    if at.are_adjacent(dims):
+        shape, first = out.shape, dims[0]
+        rows = core.index_rows(shape, index, dims, "index_put")
+        outer, size = at.numel(shape[:first]), at.numel(shape[first : dims[-1] + 1])
+        if core.put_at_rows(out, rows, values, outer, size, add):
+            return
     columns = _checked_columns(out.shape, index, dims, "index_put")
     if add and out.flags.c_contiguous:
         at.add_at(out, at.index_positions(out.shape, columns, dims), values)

@@ -167,7 +167,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         try:  # NumPy checks the shapes; what is wrong is said below
             return cat_op(tensors, dim if dim >= 0 else dim + tensors[0].ndim)
-        except (ValueError, TypeError, AttributeError):
+        except (RuntimeError, ValueError, IndexError, TypeError, AttributeError):
             pass
     found = tensor_list(tensors, "cat")
     if not found:
@@ -212,7 +212,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         try:  # NumPy checks the shapes; what is wrong is said below
             return stack_op(tensors, dim if dim >= 0 else dim + tensors[0].ndim + 1)
-        except (ValueError, TypeError, AttributeError):
+        except (RuntimeError, ValueError, IndexError, TypeError, AttributeError):
             pass
     found = tensor_list(tensors, "stack")
     if not found:

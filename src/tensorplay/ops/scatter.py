@@ -21,7 +21,7 @@ from tensorplay.ops.gather import (
     source_values,
 )
 from tensorplay.ops.index_ops import vector_arguments
-from tensorplay.ops.kinds import constant, primitive, shifting
+from tensorplay.ops.kinds import constant, primitive, shifting, wrap_dim
 from tensorplay.ops.reductions import product_of_others
 from tensorplay.ops.structure import convert, expand_to
 
@@ -228,6 +228,15 @@ _REDUCTIONS = {
 
 def _prepare(input: Tensor, dim: int, index: Any, src: Any, name: str) -> Any:
     is_tensor = isinstance(src, Tensor)
+    if (
+        is_tensor
+        and input.ndim
+        and index.shape == src.shape
+        and index.dtype is dtypes.int64
+        and src.dtype is input.dtype
+        and index.numel()
+    ):  # what is left to check, the kernels check
+        return input, index, src, wrap_dim(dim, input, name)
     x, dim, index = along_arguments(input, dim, index, name, src if is_tensor else None)
     if index.numel() == 0 and index.ndim != x.ndim:
         index = index.reshape((0,) * x.ndim)
