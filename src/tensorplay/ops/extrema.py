@@ -10,6 +10,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor
 from tensorplay.ops import results
 from tensorplay.ops.elementwise import maximum, minimum
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import constant, elementwise, primitive, public, wrap_dim
 from tensorplay.ops.reductions import (
     EVERY,
@@ -19,7 +20,7 @@ from tensorplay.ops.reductions import (
     restore,
     sum_op,
 )
-from tensorplay.ops.scans import is_half, refuse_complex, require_tensor, spread, with_dims
+from tensorplay.ops.scans import refuse_complex, require_tensor, spread, with_dims
 from tensorplay.ops.shaping import reshape_to
 
 # --- extrema, ties sharing the gradient -----------------------------------------------------------
@@ -168,12 +169,12 @@ def choosing(name: str, kernel: Any, **options: Any) -> Primitive:
 
 
 def _argmax_kernel(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
-    x = x.astype(np.float32) if is_half(x) else x
+    x = x.astype(np.float32) if is_half(x.dtype) else x
     return x.argmax(axis=dim, keepdims=keepdim)
 
 
 def _argmin_kernel(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
-    x = x.astype(np.float32) if is_half(x) else x
+    x = x.astype(np.float32) if is_half(x.dtype) else x
     return x.argmin(axis=dim, keepdims=keepdim)
 
 

@@ -12,6 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.extrema import agreement, amax_op, amin_op
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import PUBLIC, elementwise, primitive, public, zeros_like
 from tensorplay.ops.reductions import (
     count_over,
@@ -21,7 +22,7 @@ from tensorplay.ops.reductions import (
     restore,
     sum_op,
 )
-from tensorplay.ops.scans import is_half, require_tensor
+from tensorplay.ops.scans import require_tensor
 from tensorplay.ops.structure import convert
 
 # --- elementwise parts ----------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def freedom(shape: Any, dims: tuple[int, ...], correction: float) -> float:
 def _var_kernel(
     x: np.ndarray, dims: tuple[int, ...], correction: float, keepdim: bool
 ) -> np.ndarray:
-    if is_half(x):
+    if is_half(x.dtype):
         return _var_kernel(x.astype(np.float32), dims, correction, keepdim).astype(x.dtype)
     # With operators on tensors, which have compiled loops and threads.
     values = core.from_array(x)
@@ -84,7 +85,7 @@ def _var_kernel(
 
 
 def _std_kernel(x: np.ndarray, *params: Any) -> np.ndarray:
-    if is_half(x):
+    if is_half(x.dtype):
         return _std_kernel(x.astype(np.float32), *params).astype(x.dtype)
     return core.array_of(core.from_array(_var_kernel(x, *params)).sqrt())
 
@@ -240,7 +241,7 @@ def std_mean(
 
 
 def _norm_kernel(x: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:
-    if is_half(x):
+    if is_half(x.dtype):
         return _norm_kernel(x.astype(np.float32), p, dims, keepdim).astype(x.dtype)
     # With operators on tensors, which have compiled loops and threads.
     values = core.from_array(x)

@@ -10,9 +10,10 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.elementwise import where
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import leading, primitive, public, wrap_dim
 from tensorplay.ops.moments import reciprocal_or_zero, vector_norm
-from tensorplay.ops.scans import is_half, require_tensor
+from tensorplay.ops.scans import require_tensor
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 
@@ -35,7 +36,7 @@ _SMALL = 1 << 14  # differences up to which they are all formed, in place of a m
 
 
 def _euclidean_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if is_half(x):
+    if is_half(x.dtype):
         return _euclidean_kernel(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     if math.prod(lead) * x.shape[-2] * y.shape[-2] * x.shape[-1] <= _SMALL:

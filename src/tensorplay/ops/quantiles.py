@@ -13,9 +13,10 @@ from tensorplay.base import dtypes
 from tensorplay.ops import results
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.extrema import choose_along, choosing, sharing
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import public, wrap_dim
 from tensorplay.ops.reductions import EVERY
-from tensorplay.ops.scans import is_half, refuse_complex, require_tensor
+from tensorplay.ops.scans import refuse_complex, require_tensor
 from tensorplay.ops.shaping import reshape_to
 
 # --- kernels: the index of the element that is picked, with its dim at size 1 ---------------------
@@ -25,7 +26,7 @@ def _comparable(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel on elements that NumPy can sort: float16 and bfloat16 as float32."""
 
     def widened(x: np.ndarray, dim: int) -> np.ndarray:
-        return kernel(x.astype(np.float32) if is_half(x) else x, dim)
+        return kernel(x.astype(np.float32) if is_half(x.dtype) else x, dim)
 
     return widened
 

@@ -11,6 +11,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor
 from tensorplay.base import dtypes
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import (
     constant,
     linear,
@@ -23,7 +24,6 @@ from tensorplay.ops.kinds import (
 from tensorplay.ops.scans import (
     cumprod_op,
     exp_difference,
-    is_half,
     previous,
     refuse_complex,
     require_tensor,
@@ -90,13 +90,13 @@ def count_over(shape: Any, dims: tuple[int, ...]) -> int:
 
 
 def _sum_fallback(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if is_half(x):
+    if is_half(x.dtype):
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
     return np.sum(x, axis=axis, keepdims=keepdims, dtype=result_kind(x.dtype))
 
 
 def _mean_fallback(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    wide = np.float32 if is_half(x) else x.dtype
+    wide = np.float32 if is_half(x.dtype) else x.dtype
     total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide)
     return np.true_divide(total, np.asarray(count_over(x.shape, axis), wide)).astype(x.dtype)
 
@@ -226,7 +226,7 @@ def nanmean(
 
 
 def _prod_fallback(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    wide = np.float32 if is_half(x) else result_kind(x.dtype)
+    wide = np.float32 if is_half(x.dtype) else result_kind(x.dtype)
     found = np.prod(x, axis=axis, keepdims=keepdims, dtype=wide)
     return found.astype(result_kind(x.dtype))
 
@@ -358,7 +358,7 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 def _logsumexp_fallback(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     if count_over(x.shape, axis) == 0:
         return np.log(np.sum(x, axis=axis, keepdims=keepdims))
-    x = x.astype(np.float32) if is_half(x) else x
+    x = x.astype(np.float32) if is_half(x.dtype) else x
     shift = np.max(x.real, axis=axis, keepdims=True)
     shift = np.where(np.isfinite(shift), shift, np.zeros((), shift.dtype))
     found = np.log(np.sum(np.exp(x - shift), axis=axis, keepdims=True)) + shift

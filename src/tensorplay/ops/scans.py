@@ -12,6 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
+from tensorplay.ops.kernels import is_half
 from tensorplay.ops.kinds import elementwise, linear, primitive, public, shifting, wrap_dim
 from tensorplay.ops.structure import convert
 
@@ -21,16 +22,11 @@ _along_dim = shifting(dims=("dim",))
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def is_half(x: np.ndarray) -> bool:
-    """Whether an array is float16 or bfloat16, which are computed in float32."""
-    return x.dtype.itemsize == 2 and x.dtype.kind not in "iu"
-
-
 def through_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel of one array that computes float16 and bfloat16 in float32."""
 
     def widened(x: np.ndarray, *params: Any) -> Any:
-        if not is_half(x):
+        if not is_half(x.dtype):
             return kernel(x, *params)
         result = kernel(x.astype(np.float32), *params)
         if isinstance(result, tuple):
@@ -133,7 +129,7 @@ def _recur_by_pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _recurrence_kernel(a: np.ndarray, b: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
-    if is_half(b):
+    if is_half(b.dtype):
         wide = _recurrence_kernel(a.astype(np.float32), b.astype(np.float32), dim, reverse)
         return wide.astype(b.dtype)
     order = slice(None, None, -1 if reverse else 1)
