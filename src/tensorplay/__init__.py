@@ -206,8 +206,11 @@ from tensorplay.ops.distributions import binomial as binomial
 from tensorplay.ops.distributions import multinomial as multinomial
 from tensorplay.ops.distributions import normal as normal
 from tensorplay.ops.distributions import poisson as poisson
+from tensorplay.ops.dropout import alpha_dropout_ as alpha_dropout_
 from tensorplay.ops.dropout import alpha_dropout_plain as alpha_dropout
+from tensorplay.ops.dropout import dropout_ as dropout_
 from tensorplay.ops.dropout import dropout_plain as dropout
+from tensorplay.ops.dropout import feature_alpha_dropout_ as feature_alpha_dropout_
 from tensorplay.ops.dropout import feature_alpha_dropout_plain as feature_alpha_dropout
 from tensorplay.ops.dropout import feature_dropout as feature_dropout
 from tensorplay.ops.embedding import embedding_plain as embedding
@@ -467,6 +470,7 @@ from tensorplay.ops.ranges import linspace as linspace
 from tensorplay.ops.ranges import logspace as logspace
 from tensorplay.ops.ranges import tril_indices as tril_indices
 from tensorplay.ops.ranges import triu_indices as triu_indices
+from tensorplay.ops.ranges import vander as vander
 from tensorplay.ops.rectifiers import _threshold as threshold
 from tensorplay.ops.rectifiers import celu as celu
 from tensorplay.ops.rectifiers import celu_ as celu_
@@ -509,6 +513,8 @@ from tensorplay.ops.scatter import scatter as scatter
 from tensorplay.ops.scatter import scatter_add as scatter_add
 from tensorplay.ops.scatter import scatter_reduce as scatter_reduce
 from tensorplay.ops.sequences import ctc_loss as ctc_loss
+from tensorplay.ops.serialization import load as load
+from tensorplay.ops.serialization import save as save
 from tensorplay.ops.sets import bincount as bincount
 from tensorplay.ops.sets import histc as histc
 from tensorplay.ops.sets import histogram as histogram

@@ -87,6 +87,7 @@ from tensorplay.ops import (
     scans,
     scatter,
     sequences,
+    serialization,
     sets,
     shaping,
     shuffling,

@@ -330,6 +330,25 @@ def empty_strided(
     return finished(view, "empty_strided", requires_grad)
 
 
+@method()
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`empty_strided`, by default in this tensor's dtype."""
+    return empty_strided(
+        size, stride, dtype=dtype or self.dtype, layout=layout, device=device,
+        requires_grad=requires_grad,
+    )  # fmt: skip
+
+
 @public(method=False)
 def full(
     size: Sequence[int],

@@ -95,6 +95,10 @@ _PLAIN = {
     "feature_alpha_dropout": feature_alpha_dropout_plain,
 }
 _CHANGED = {name: Inplace(function, name + "_") for name, function in _PLAIN.items()}
+dropout_ = _CHANGED["dropout"]
+feature_dropout_ = _CHANGED["feature_dropout"]
+alpha_dropout_ = _CHANGED["alpha_dropout"]
+feature_alpha_dropout_ = _CHANGED["feature_alpha_dropout"]
 for _name, _function in _PLAIN.items():
     publish(_function, _name, method=False)
     publish(_CHANGED[_name], _name + "_", method=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,25 @@ def _copied_from(self: Tensor, src: Any) -> Tensor:
 
 
 _copy_in_place = Inplace(_copied_from, "copy_")
+
+
+@method("apply_")
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it, in place; slow.
+
+    Raises:
+        RuntimeError: if this tensor requires grad; inside vmap.
+
+    >>> import tensorplay as tp
+    >>> tp.tensor([1., 2.]).apply_(lambda value: value + 0.5)
+    tensor([1.5000, 2.5000])
+    """
+    if self.requires_grad:
+        raise RuntimeError("apply_(): this tensor requires grad; use x.detach().apply_()")
+    array = core.array_of(self, "apply_()")
+    values = [callable(value) for value in array.ravel().tolist()]
+    made = np.array(values).reshape(array.shape).astype(array.dtype)
+    return copy_(self, core.from_array(made))
 
 
 @method("copy_")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.base.devices import check_placement
@@ -227,3 +228,28 @@ def triu_indices(
     check_placement("triu_indices", device, layout)
     indices = np.triu_indices(max(row, 0), offset, max(col, 0))
     return _triangle("triu_indices", indices, row, col, dtype)
+
+
+@public(method=False)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of the elements of a vector, one row per element (a Vandermonde matrix).
+
+    x: (n). N: the number of columns, by default n. increasing: powers from 0 to N - 1, instead of
+    downwards.
+
+    Raises:
+        RuntimeError: if `x` is no vector, or N is negative.
+
+    >>> import tensorplay as tp
+    >>> tp.vander(tp.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [4, 2, 1],
+            [9, 3, 1]])
+    """
+    if x.ndim != 1:
+        raise RuntimeError(f"vander(): x must be a vector, got shape {list(x.shape)}")
+    columns = x.shape[0] if N is None else N
+    if columns < 0:
+        raise RuntimeError(f"vander(): N must not be negative, got {N}")
+    powers = np.arange(columns) if increasing else np.arange(columns)[::-1].copy()
+    return x.unsqueeze(-1) ** core.from_array(powers)
