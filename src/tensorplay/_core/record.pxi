@@ -1,0 +1,252 @@
+# Recording of the general path: nodes, what they save, and the reverse rules at work.
+
+cdef record(Primitive p, tuple inputs, tuple params, object result):
+    cdef Py_ssize_t i, n = len(inputs)
+    cdef uint64_t saves = 0
+    cdef bint saves_out = False, needs_shapes = False, versioned = False
+    cdef Rule rule
+    cdef PrimitiveNode node
+    cdef Tensor out
+    cdef bint any_edge = False
+    outs = (result,) if p.outputs == 1 else result
+    for item in outs:
+        if is_differentiable_typenum(typenum_of(<Tensor>item)):
+            any_edge = True
+    if not any_edge:
+        return
+    if p.vjp_joint is not None:
+        saves = p.vjp_joint.saves
+        saves_out = p.vjp_joint.saves_out
+        needs_shapes = p.vjp_joint.needs_shapes
+    else:
+        for i in range(n):
+            if is_tensor(inputs[i]) and (<Tensor>inputs[i]).flags & REQUIRES_GRAD \
+                    and p.vjp_rules[i] is not None:
+                rule = <Rule>p.vjp_rules[i]
+                saves |= rule.saves
+                saves_out |= rule.saves_out
+                needs_shapes |= rule.needs_shapes
+    node = PrimitiveNode.__new__(PrimitiveNode)
+    node.primitive = p
+    node.params = params
+    link(node, inputs)
+    if saves or saves_out:
+        save_values(node, inputs, outs, saves, saves_out)
+    if needs_shapes or p.broadcasts:
+        node.shapes = tuple([shape_of(<Tensor>x) if is_tensor(x) else None for x in inputs])
+    if p.outputs == 1 and (<Tensor>result)._array is not None:
+        set_meta(node, (<Tensor>result)._array)
+    else:
+        node.outputs = len(outs)
+        node.metas = tuple([(shape_of(<Tensor>x), dtype_of(<Tensor>x)) for x in outs])
+    for i in range(len(outs)):
+        out = <Tensor>outs[i]
+        if i in p.fixed or not is_differentiable_typenum(typenum_of(out)):
+            continue
+        out._grad_fn = node
+        out.output_nr = i
+        out.flags |= REQUIRES_GRAD
+    if tp_modes & MODE_ANOMALY:
+        _layer["on_record"](node)
+
+
+cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, bint saves_out):
+    cdef Py_ssize_t i, n = len(inputs)
+    cdef list saved = []
+    cdef bint versioned = False
+    hooks = mode_data.saved_hooks[-1] if tp_modes & MODE_SAVED_HOOKS else None
+    for i in range(n):
+        item = inputs[i] if i >= 64 or saves >> i & 1 else None
+        if item is not None and version_number(item):
+            versioned = True
+        if is_tensor(item) and (<Tensor>item).flags & INFERENCE:
+            raise RuntimeError(
+                f"{node.primitive.name}(): an inference tensor cannot be saved for backward; make "
+                "a normal tensor of it with .clone() outside inference_mode")
+        if hooks is not None and is_tensor(item):
+            item = pack(item, hooks)
+        saved.append(item)
+    if versioned:
+        node.versions = tuple([version_number(x) for x in inputs])
+    if saves_out:
+        kept = tuple([alias(<Tensor>x, False) for x in outs])
+        if hooks is not None:
+            kept = tuple([pack(x, hooks) for x in kept])
+        saved.append(kept[0] if len(kept) == 1 and node.primitive.outputs == 1 else kept)
+    node.saved = tuple(saved)
+
+
+cdef class Packed:
+    """A saved tensor that went through a pack hook."""
+    cdef object value, unpack
+    cdef tuple shape
+    cdef object dtype
+
+
+cdef object pack(Tensor x, tuple hooks):
+    cdef Packed packed = Packed.__new__(Packed)
+    packed.value = call_pack_hook(hooks[0], hooks[1], x)
+    packed.unpack = hooks[1]
+    return packed
+
+
+cdef object unpack_one(object item):
+    if type(item) is Packed:
+        value = (<Packed>item).unpack((<Packed>item).value)
+        if not is_tensor(value):
+            raise TypeError("saved_tensors_hooks(): the unpack hook must return a Tensor, got "
+                            f"{type(value).__name__}")
+        return value
+    return item
+
+
+cdef check_version(PrimitiveNode node, Py_ssize_t i):
+    """Raise when the input saved at position i was changed in place since."""
+    cdef Tensor x
+    cdef long expected
+    item = node.saved[i]
+    if type(item) is tuple:
+        item = None      # several outputs: each is checked when it is unpacked
+    if not is_tensor(item):
+        return
+    x = <Tensor>item
+    if x.version is not None:
+        expected = 0 if node.versions is None or i >= node.inputs else node.versions[i]
+        if x.version.value != expected:
+            raise RuntimeError(modified_message(node, x, expected))
+
+
+cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
+    """What was saved at position i, checked against in-place changes, at its place in the graph."""
+    item = node.saved[i]
+    cdef Py_ssize_t n = node.inputs
+    cdef Tensor x
+    cdef Node edge
+    if i < n:
+        if is_tensor(item):
+            x = <Tensor>item
+            check_version(node, i)
+            edge = next_node(node, i)
+            if x._grad_fn is not edge and edge is not None and tp_grad_mode and \
+                    type(edge) is not AccumulateGrad:
+                # Re-based since (through a view, or detached): stand where it stood.
+                x = alias(x, False)
+                x._grad_fn = edge
+                x.output_nr = 0 if node.next_numbers is None else node.next_numbers[i]
+                x.flags |= REQUIRES_GRAD
+                return x
+            return item
+        item = unpack_one(item)
+        if is_tensor(item) and next_node(node, i) is not None and tp_grad_mode \
+                and not (<Tensor>item).flags & REQUIRES_GRAD:
+            x = alias(<Tensor>item, False)
+            x._grad_fn = next_node(node, i)
+            x.output_nr = 0 if node.next_numbers is None else node.next_numbers[i]
+            x.flags |= REQUIRES_GRAD
+            return x
+        return item
+    if type(item) is tuple:
+        return tuple([unpack_output(node, unpack_one(x), k) for k, x in enumerate(item)])
+    return unpack_output(node, unpack_one(item), 0)
+
+
+cdef object unpack_output(PrimitiveNode node, Tensor kept, int number):
+    cdef Tensor out
+    if kept.version is not None and kept.version.value:
+        raise RuntimeError(modified_message(node, kept, 0))
+    if not tp_grad_mode or number in node.primitive.fixed \
+            or not is_differentiable_typenum(typenum_of(kept)):
+        return kept
+    out = alias(kept, False)
+    out.tangents = kept.tangents
+    out.flags |= kept.flags & TANGENT
+    out._grad_fn = node
+    out.output_nr = number
+    out.flags |= REQUIRES_GRAD
+    return out
+
+
+cdef str modified_message(Node node, Tensor x, long expected):
+    return (f"{_running}(): a tensor needed for the gradient of {node.name()} was changed by an "
+            f"in-place operation: {dtype_of(x)} of shape {list(shape_of(x))} is at version "
+            f"{x.version.value}, expected version {expected}; use the out-of-place operation, or "
+            ".clone() the tensor before changing it")
+
+
+cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bint keep):
+    cdef Primitive p = node.primitive
+    cdef Py_ssize_t i, n = node.inputs, saved_count
+    cdef object source = node.saved, out = None, value
+    cdef list unpacked, result
+    cdef tuple saved = node.saved
+    if node.released:
+        raise RuntimeError(released_message(node))
+    if saved is not None:
+        saved_count = len(saved)
+        if not keep:
+            node.released = True
+            node.saved = None
+        unpacked = [None] * n
+        if not keep:
+            node.saved = saved
+        try:
+            for i in range(saved_count):
+                if saved[i] is None:
+                    continue
+                if i < n:
+                    unpacked[i] = unpack_saved(node, i)
+                else:
+                    out = unpack_saved(node, i)
+        finally:
+            if not keep:
+                node.saved = None
+        source = tuple(unpacked)
+    if p.vjp_joint is not None:
+        if wanted is None:
+            wanted = tuple([edge is not None for edge in next_nodes(node)])
+        value = call_rule(p.vjp_joint, source, node.params, node.shapes, out, cotangent, wanted)
+        result = list(value) if isinstance(value, (tuple, list)) else [value]
+        if len(result) != n:
+            raise RuntimeError(f"{p.name}: its reverse rule gave {len(result)} cotangents for "
+                               f"{n} inputs")
+    else:
+        result = [None] * n
+        for i in range(n):
+            if next_node(node, i) is None or (wanted is not None and not wanted[i]):
+                continue
+            if p.vjp_rules[i] is not None:
+                result[i] = input_vjp(p, <Rule>p.vjp_rules[i], source, node, out, cotangent)
+    if node.shapes is not None and p.broadcasts:
+        for i in range(n):
+            value = result[i]
+            if value is not None and shape_of(<Tensor>value) != node.shapes[i]:
+                result[i] = _layer["sum_to"](value, node.shapes[i])
+    return tuple(result)
+
+
+cdef object input_vjp(Primitive p, Rule rule, object source, PrimitiveNode node, object out,
+                      object cotangent):
+    """One input's cotangent; a local derivative d gives g * conj(d)."""
+    if not p.partials:
+        return call_rule(rule, source, node.params, node.shapes, out, cotangent, None)
+    if rule.function is None:
+        if rule.constant == 1:
+            return cotangent
+        if rule.constant == -1:
+            return _layer["neg"](cotangent)
+        return binary_call(<Primitive>_layer["mul"], cotangent, rule.constant)
+    d = call_rule(rule, source, node.params, node.shapes, out, cotangent, None)
+    if is_tensor(d) and is_complex_num(typenum_of(<Tensor>d)):
+        d = _layer["conj"](d)
+    elif type(d) is complex:
+        d = d.conjugate()
+    return binary_call(<Primitive>_layer["mul"], cotangent, d)
+
+
+cdef inline bint is_complex_num(int num) noexcept:
+    return cnp.NPY_CFLOAT <= num <= cnp.NPY_CLONGDOUBLE
+
+
+cdef object binary_call(Primitive p, object a, object b):
+    result = binary_fast(p, a, b)
+    return apply_primitive(p, (a, b), ()) if result is None else result
