@@ -233,6 +233,9 @@ def allclose(
 def alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """Dropout that keeps mean and variance after selu."""
 
+def alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """In-place form of `alpha_dropout`."""
+
 def amax(
     input: Tensor,
     dim: Any = None,
@@ -935,6 +938,15 @@ def dropout(
 ) -> Tensor:
     """Elements set to 0 with probability `p` when `train`ing, the others scaled by 1 / (1 - p)."""
 
+def dropout_(
+    input: Tensor,
+    p: builtins.float,
+    train: builtins.bool,
+    *,
+    generator: _random.Generator | None = None,
+) -> Tensor:
+    """In-place form of `dropout`."""
+
 def dsplit(input: Tensor, indices_or_sections: Any) -> builtins.tuple[Tensor, ...]:
     """Views of `input` along dim 2: equal parts, or those between indices."""
 
@@ -1045,6 +1057,9 @@ def eye(
 
 def feature_alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """alpha_dropout of whole channels: (N, C, ...)."""
+
+def feature_alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """In-place form of `feature_alpha_dropout`."""
 
 def feature_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """dropout of whole channels: (N, C, ...)."""
@@ -1465,6 +1480,15 @@ def linspace(
     requires_grad: builtins.bool = False,
 ) -> Tensor:
     """`steps` numbers at equal distances from `start` to `end`, both included."""
+
+def load(
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = ...,
+    *,
+    weights_only: builtins.bool = True,
+) -> Any:
+    """Read an object that `save` wrote."""
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
     """The natural logarithm; for complex x the branch with imaginary part in (-pi, pi]."""
@@ -2198,6 +2222,9 @@ def rsqrt_(input: Tensor) -> Tensor:
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """`other - alpha * input`."""
 
+def save(obj: Any, f: Any, pickle_module: Any = ..., pickle_protocol: builtins.int = 5) -> None:
+    """Write an object, such as a tensor or a `state_dict`, to a file."""
+
 def scalar_tensor(
     s: Any,
     *,
@@ -2642,6 +2669,13 @@ def unsqueeze(input: Tensor, dim: builtins.int) -> Tensor:
 
 def unsqueeze_copy(input: Tensor, *args, **kwargs) -> Tensor:
     """As `unsqueeze`, but a copy and no view."""
+
+def vander(
+    x: Tensor,
+    N: builtins.int | None = None,
+    increasing: builtins.bool = False,
+) -> Tensor:
+    """The powers of the elements of a vector, one row per element (a Vandermonde matrix)."""
 
 def var(
     input: Tensor,

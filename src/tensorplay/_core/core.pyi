@@ -374,6 +374,9 @@ class Tensor:
         *,
         out: Any = None,
     ) -> Tensor: ...
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace each element by what a Python function makes of it, in place; slow."""
+
     def arccos(self, *, out: Any = None) -> Tensor:
         """The inverse cosine, in radians."""
 
@@ -1546,6 +1549,19 @@ class Tensor:
     ) -> Tensor:
         """A tensor of the given size, by default in this tensor's dtype."""
 
+    def new_empty_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: builtins.bool = False,
+        pin_memory: builtins.bool = False,
+    ) -> Tensor:
+        """`empty_strided`, by default in this tensor's dtype."""
+
     def new_full(
         self,
         size: Sequence[builtins.int],
@@ -2716,6 +2732,9 @@ def base_alias(x: Tensor) -> Any:
 
 def mark_custom_view(x: Tensor, base: Tensor, name: builtins.str) -> Any:
     """Forbid changes in place that would bypass the custom function which returned this view."""
+
+def about_to_write(x: Tensor, name: builtins.str) -> Any:
+    """To be called before the memory of a plain tensor is changed directly."""
 
 def version_object(x: Tensor) -> Any:
     """The counter of in-place changes that x shares with its views and aliases."""
