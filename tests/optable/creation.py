@@ -158,4 +158,17 @@ register(
         method=False,
         skip={"dtype": "an internal operator on noise of fixed dtype"},
     ),
+    Op(
+        "vander",
+        lambda make: [
+            sample(make(4)),
+            sample(make(3), 5, True),
+            sample(make(3), 0),
+            sample(make.fixed([0.0, 1.0, -2.0]), 3),
+            sample(make(0)),
+        ],
+        reference=lambda x, N=None, increasing=False: np.vander(x, N, increasing),
+        complex=True,
+        method=False,
+    ),
 )
