@@ -325,6 +325,8 @@ def embedding_bag(
     index = input.reshape(-1)
     rows = embedding_op(weight, index, weight.shape[0], padding, bool(scale_grad_by_freq))
     kept = None if padding is None else index != padding
+    if offsets is not None and offsets.is_box:
+        return _batched_bags(rows, kept, offsets, mode, per_sample_weights, include_last_offset)
     if offsets is None:
         bags = input.shape[0]
         number = np.repeat(np.arange(bags), input.shape[1])
@@ -343,6 +345,28 @@ def embedding_bag(
     ones = rows.new_ones(index.shape[0]) if kept is None else kept.to(rows.dtype)
     counts = rows.new_zeros(bags).index_add(0, place, ones)
     return total / counts.clamp(min=1).unsqueeze(-1)
+
+
+def _batched_bags(
+    rows: Tensor, kept: Any, offsets: Tensor, mode: str, per_sample: Tensor | None,
+    include_last: bool,
+) -> Tensor:  # fmt: skip
+    """Bags whose starts are not known (inside vmap): every row is asked for by every bag."""
+    count = rows.shape[0]
+    place = core.from_array(np.arange(count))
+    starts = offsets.narrow(0, 0, offsets.shape[0] - 1) if include_last else offsets
+    number = (starts.unsqueeze(1) <= place).long().sum(0) - 1
+    inside = number == core.from_array(np.arange(starts.shape[0])).unsqueeze(1)
+    if kept is not None:
+        inside = inside & kept
+    if mode == "max":
+        largest = where(inside.unsqueeze(-1), rows, -float("inf")).max(1)[0]
+        return where(inside.any(1).unsqueeze(-1), largest, 0.0)
+    weights = inside.to(rows.dtype)
+    if per_sample is not None:
+        weights = weights * per_sample
+    total = weights @ rows
+    return total if mode == "sum" else total / weights.sum(1).clamp(min=1).unsqueeze(-1)
 
 
 def _check_bag(

@@ -1,4 +1,4 @@
-"""Multiplying one dim of a tensor by a constant matrix: averages over uneven windows, resampling."""
+"""Multiplying one dim by a constant matrix: averages over uneven windows, resampling."""
 
 from __future__ import annotations
 
