@@ -17,7 +17,7 @@ LAYERS = (
     ("__init__",),
     ("optim", "nn", "utils", "testing"),
     ("func",),
-    ("linalg", "fft", "special", "masked"),  # faces: names of `ops`, no logic
+    ("linalg", "fft", "special", "masked", "random"),  # faces: names of `ops`, no logic
     ("autograd",),
     ("transforms",),
     ("ops",),

@@ -20,6 +20,7 @@ from tensorplay import masked as masked
 from tensorplay import nn as nn
 from tensorplay import ops as ops
 from tensorplay import optim as optim
+from tensorplay import random as random
 from tensorplay import special as special
 from tensorplay._core.core import Size as Size
 from tensorplay._core.core import Tensor as Tensor
