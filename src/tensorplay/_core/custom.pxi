@@ -81,6 +81,14 @@ def mark_custom_view(Tensor x, Tensor base, str name):
     x.flags |= CUSTOM_VIEW | VIEW
 
 
+def about_to_write(Tensor x, str name):
+    """To be called before the memory of a plain tensor is changed directly."""
+    if x.flags & INFERENCE and not tp_modes & MODE_INFERENCE:
+        check_inplace(x, name)
+    if tp_modes & MODE_MUTATION:
+        _layer["before_write"](x)
+
+
 def version_object(Tensor x):
     """The counter of in-place changes that x shares with its views and aliases."""
     return version_of(x)
@@ -143,3 +151,78 @@ def exchange_levels(list active):
     previous = _stack.active
     _stack.active = active
     return previous
+
+
+# --- backward passes, seen from hooks -------------------------------------------------------------
+
+def current_run():
+    """The backward pass that runs in this thread, an object without content; None outside."""
+    return None if tp_run is NULL else <object>tp_run
+
+
+def will_run(Node node):
+    """Whether the backward pass that runs in this thread reaches a node."""
+    cdef Run run
+    cdef int state
+    if tp_run is NULL:
+        return False
+    run = <Run>tp_run
+    state = run.slot(node).state
+    return state & SEEN != 0 and (not run.selective or state & NEEDED != 0)
+
+
+# --- saved values, one by one ----------------------------------------------------------------------
+
+cdef Py_ssize_t saved_index(PrimitiveNode node, str name) except -1:
+    """Where a node keeps what it calls `_saved_<name>`."""
+    cdef Py_ssize_t i
+    label = {"self": "x", "other": "y", "exponent": "y"}.get(name, name)
+    if node.released:
+        raise RuntimeError(released_message(node))
+    if node.saved is not None:
+        if label == "result" and len(node.saved) > node.inputs:
+            return node.inputs
+        for i in range(min(node.inputs, len(node.primitive.arg_names))):
+            if node.primitive.arg_names[i] == label and node.saved[i] is not None:
+                return i
+    raise AttributeError(f"{node.name()} keeps no '{name}'")
+
+
+class SavedTensor:
+    """A tensor that a graph node keeps for the backward pass (`node._raw_saved_self`, ...)."""
+
+    def __init__(self, node, name):
+        self._node = node
+        self._index = saved_index(node, name)
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Keep `pack_hook(tensor)` in its place; `unpack_hook` makes a tensor of that again.
+
+        Raises:
+            RuntimeError: if it has hooks already, or was freed.
+        """
+        pack_saved(self._node, self._index, pack_hook, unpack_hook)
+
+
+cdef pack_saved(PrimitiveNode node, Py_ssize_t i, pack_hook, unpack_hook):
+    cdef list saved
+    cdef bint previous
+    if not callable(pack_hook) or not callable(unpack_hook):
+        raise TypeError("register_hooks(): both hooks must be callable")
+    if node.released or node.saved is None:
+        raise RuntimeError("register_hooks(): the saved tensor was freed by a backward pass; "
+                           "register hooks before it")
+    if type(node.saved[i]) is Packed:
+        raise RuntimeError("register_hooks(): the saved tensor has hooks already")
+    if not is_tensor(node.saved[i]):
+        raise RuntimeError("register_hooks(): only a single saved tensor can have hooks")
+    if i < node.inputs:
+        check_version(node, i)
+    previous = set_mode(MODE_SAVED_HOOKS, True)
+    try:
+        item = pack(<Tensor>node.saved[i], (pack_hook, unpack_hook))
+    finally:
+        set_mode(MODE_SAVED_HOOKS, previous)
+    saved = list(node.saved)
+    saved[i] = item
+    node.saved = tuple(saved)

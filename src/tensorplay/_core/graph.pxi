@@ -246,6 +246,8 @@ cdef class PrimitiveNode(Node):
 
     def __getattr__(self, str name):
         # _saved_self, _saved_other, _saved_result: what the rules kept, by PyTorch's names.
+        if name.startswith("_raw_saved_"):
+            return SavedTensor(self, name[11:])
         if not name.startswith("_saved_"):
             raise AttributeError(f"{self.name()} has no attribute '{name}'")
         values = self.saved_values()

@@ -3,6 +3,7 @@
 from tensorplay.autograd import forward_ad as forward_ad
 from tensorplay.autograd import function as function
 from tensorplay.autograd import functional as functional
+from tensorplay.autograd import graph as graph
 from tensorplay.autograd.backward import backward as backward
 from tensorplay.autograd.backward import grad as grad
 from tensorplay.autograd.function import Function as Function

@@ -42,6 +42,21 @@ class FunctionNode(core.PythonNode):
         """Whether an output has a gradient."""
         return number not in self._context.constant
 
+    def saved_bytes(self) -> int:
+        """Bytes that this node keeps alive for the backward pass."""
+        total = 0
+        for saved in self._context.ctx._state.saved or ():
+            x = saved.value
+            while isinstance(x, Tensor) and x.is_box:
+                x = core.unboxed(x)
+            total += x.nbytes if isinstance(x, Tensor) else 0
+        return total
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the saved tensors were freed by a backward pass."""
+        return bool(self._context.ctx._state.released)
+
 
 def run_backward(node: Any, cotangents: list[Any], wanted: Any, keep: bool) -> list[Any]:
     """What the engine calls: cotangents of the outputs in, of the inputs out."""

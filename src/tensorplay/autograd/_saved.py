@@ -1,7 +1,9 @@
-"""What a custom function keeps for its backward: tensors, at their place in the graph, checked."""
+"""Saved tensors: hooks on them, and what a custom function keeps for its backward."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tensorplay._core import core
@@ -10,6 +12,82 @@ from tensorplay._core.core import Tensor
 _HOOKS_BIT = 1
 
 INPUT, OUTPUT, OTHER = "input", "output", "other"
+
+
+# --- hooks ----------------------------------------------------------------------------------------
+
+
+class saved_tensors_hooks:
+    """Context manager: what operations save for the backward pass goes through a pair of hooks.
+
+    Args:
+        pack_hook: from the tensor to be saved to anything. It runs unrecorded, and must not change
+            the tensor. Leaves are seen as they are, other tensors without their history.
+        unpack_hook: from what `pack_hook` returned to a tensor of the same values.
+
+    The innermost pair in force takes all. Inside a pack hook no hooks are in force.
+
+    Raises:
+        RuntimeError: on entering inside `disable_saved_tensors_hooks`.
+        TypeError: if a hook is not callable; in the backward pass, if `unpack_hook` returned
+            something else than a tensor.
+
+    >>> import tensorplay as tp
+    >>> x = tp.tensor([1., 2.], requires_grad=True)
+    >>> with tp.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), tp.from_numpy):
+    ...     y = x.exp().exp()
+    >>> y.sum().backward()
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(
+                    f"saved_tensors_hooks(): {name} must be callable, got {type(hook).__name__}"
+                )
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> Any:
+        message = core.mode_data.saved_hooks_disabled
+        if message is not None:
+            raise RuntimeError(message)
+        core.mode_data.saved_hooks.append((self.pack_hook, self.unpack_hook))
+        core.set_mode(_HOOKS_BIT, True)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        core.mode_data.saved_hooks.pop()
+        core.set_mode(_HOOKS_BIT, bool(core.mode_data.saved_hooks))
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Context manager in which hooks on saved tensors are refused, with this message.
+
+    Raises:
+        RuntimeError: if hooks are in force already.
+
+    >>> import tensorplay as tp
+    >>> with tp.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
+    ...     with tp.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+    ...         pass
+    Traceback (most recent call last):
+    RuntimeError: no hooks here
+    """
+    if core.mode_data.saved_hooks:
+        raise RuntimeError(error_message)
+    previous = core.mode_data.saved_hooks_disabled
+    core.mode_data.saved_hooks_disabled = error_message
+    try:
+        yield
+    finally:
+        core.mode_data.saved_hooks_disabled = previous
+
+
+# --- what a custom function keeps -----------------------------------------------------------------
 
 
 class Reference:

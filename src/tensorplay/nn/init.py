@@ -16,6 +16,7 @@ from tensorplay.base.random import Generator, numpy_generator
 
 def _fill(tensor: Tensor, values: Any) -> Tensor:
     """Overwrite a tensor's values, whatever grad mode says."""
+    core.about_to_write(tensor, "init")
     array = core.array_of(tensor)
     array[...] = values
     core.bump_version(tensor)

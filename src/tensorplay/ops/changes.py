@@ -28,6 +28,7 @@ def writable_array(x: Tensor, name: str) -> np.ndarray:
     Raises:
         RuntimeError: if it is read-only, or elements share memory (an expanded tensor).
     """
+    core.about_to_write(x, name)
     array = core.array_of(x)
     flags = array.flags
     if not flags.writeable:
