@@ -194,8 +194,47 @@ cdef enum:
     SMALL_PRODUCT = 48 * 48 * 48     # multiply-adds up to which the own loop beats BLAS calls
 
 
-cdef inline bint aligned(cnp.ndarray x, int64_t size) noexcept:
-    return not (cnp.PyArray_STRIDES(x)[0] | cnp.PyArray_STRIDES(x)[1]) & (size - 1)
+cdef struct Product:
+    # One product of matrices: element strides of rows and columns, transposition included.
+    int num
+    int64_t a_row, a_col, b_row, b_col, m, n, k
+
+
+cdef bint plan_product(Product* p, cnp.ndarray a, cnp.ndarray b, bint a_transposed,
+                       bint b_transposed) noexcept:
+    """Whether the compiled loop should multiply the last two dims of real a and b, and how."""
+    cdef int na = cnp.PyArray_NDIM(a), nb = cnp.PyArray_NDIM(b), shift
+    cdef cnp.npy_intp* da = cnp.PyArray_DIMS(a) + na - 2
+    cdef cnp.npy_intp* db = cnp.PyArray_DIMS(b) + nb - 2
+    cdef cnp.npy_intp* sa = cnp.PyArray_STRIDES(a) + na - 2
+    cdef cnp.npy_intp* sb = cnp.PyArray_STRIDES(b) + nb - 2
+    p.num = cnp.PyArray_TYPE(a)
+    if (p.num != cnp.NPY_FLOAT and p.num != cnp.NPY_DOUBLE) or cnp.PyArray_TYPE(b) != p.num \
+            or na < 2 or nb < 2:
+        return False
+    p.m = da[a_transposed]
+    p.k = da[not a_transposed]
+    p.n = db[not b_transposed]
+    if p.m * p.n * p.k > SMALL_PRODUCT or p.k != db[b_transposed]:
+        return False
+    shift = 2 if p.num == cnp.NPY_FLOAT else 3
+    if (sa[0] | sa[1] | sb[0] | sb[1]) & ((1 << shift) - 1):
+        return False
+    p.a_row = sa[a_transposed] >> shift
+    p.a_col = sa[not a_transposed] >> shift
+    p.b_row = sb[b_transposed] >> shift
+    p.b_col = sb[not b_transposed] >> shift
+    return True
+
+
+cdef inline void run_product(const Product* p, const void* a, const void* b,
+                             void* out) noexcept nogil:
+    if p.num == cnp.NPY_FLOAT:
+        kernels().gemm_f32(<const float*>a, p.a_row, p.a_col, <const float*>b, p.b_row, p.b_col,
+                           <float*>out, p.m, p.n, p.k)
+    else:
+        kernels().gemm_f64(<const double*>a, p.a_row, p.a_col, <const double*>b, p.b_row, p.b_col,
+                           <double*>out, p.m, p.n, p.k)
 
 
 cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint b_transposed):
@@ -203,42 +242,74 @@ cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint 
 
     None for anything that something else should do: large or other operands, and bad shapes.
     """
-    cdef int num = cnp.PyArray_TYPE(a)
-    cdef int64_t m, n, k, size, shift
+    cdef Product p
     cdef cnp.npy_intp sizes[2]
-    cdef cnp.npy_intp* sa
-    cdef cnp.npy_intp* sb
     cdef cnp.ndarray out
-    if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or cnp.PyArray_TYPE(b) != num \
-            or cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2:
+    if cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2 \
+            or not plan_product(&p, a, b, a_transposed, b_transposed):
         return None
-    m = cnp.PyArray_DIMS(a)[a_transposed]
-    k = cnp.PyArray_DIMS(a)[not a_transposed]
-    n = cnp.PyArray_DIMS(b)[not b_transposed]
-    if m * n * k > SMALL_PRODUCT or k != cnp.PyArray_DIMS(b)[b_transposed]:
-        return None
-    shift = 2 if num == cnp.NPY_FLOAT else 3
-    size = 1 << shift
-    if not aligned(a, size) or not aligned(b, size):
-        return None
-    sizes[0] = m
-    sizes[1] = n
-    sa = cnp.PyArray_STRIDES(a)
-    sb = cnp.PyArray_STRIDES(b)
-    out = cnp.PyArray_EMPTY(2, sizes, num, 0)
-    if num == cnp.NPY_FLOAT:
-        kernels().gemm_f32(
-            <const float*>cnp.PyArray_DATA(a), sa[a_transposed] >> shift,
-            sa[not a_transposed] >> shift, <const float*>cnp.PyArray_DATA(b),
-            sb[b_transposed] >> shift, sb[not b_transposed] >> shift,
-            <float*>cnp.PyArray_DATA(out), m, n, k)
-    else:
-        kernels().gemm_f64(
-            <const double*>cnp.PyArray_DATA(a), sa[a_transposed] >> shift,
-            sa[not a_transposed] >> shift, <const double*>cnp.PyArray_DATA(b),
-            sb[b_transposed] >> shift, sb[not b_transposed] >> shift,
-            <double*>cnp.PyArray_DATA(out), m, n, k)
+    sizes[0] = p.m
+    sizes[1] = p.n
+    out = cnp.PyArray_EMPTY(2, sizes, p.num, 0)
+    run_product(&p, cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_DATA(out))
     return out
+
+
+cdef enum:
+    MAX_BATCH_DIMS = 8
+
+
+cdef object small_products(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint b_transposed):
+    """The products of batches of small real matrices, whose batch dims broadcast; or None."""
+    cdef Product p
+    cdef int na = cnp.PyArray_NDIM(a), nb = cnp.PyArray_NDIM(b), rank = max(na, nb) - 2, i
+    cdef cnp.npy_intp sizes[MAX_BATCH_DIMS + 2]
+    cdef int64_t steps_a[MAX_BATCH_DIMS]
+    cdef int64_t steps_b[MAX_BATCH_DIMS]
+    cdef int64_t at[MAX_BATCH_DIMS]
+    cdef int64_t size_a, size_b, count = 1, done, size_out
+    cdef cnp.ndarray out
+    cdef char* x = <char*>cnp.PyArray_DATA(a)
+    cdef char* y = <char*>cnp.PyArray_DATA(b)
+    cdef char* z
+    if rank > MAX_BATCH_DIMS or not plan_product(&p, a, b, a_transposed, b_transposed):
+        return None
+    for i in range(rank):
+        size_a = cnp.PyArray_DIMS(a)[i - rank + na - 2] if i >= rank - na + 2 else 1
+        size_b = cnp.PyArray_DIMS(b)[i - rank + nb - 2] if i >= rank - nb + 2 else 1
+        if size_a != size_b and size_a != 1 and size_b != 1:
+            return None
+        steps_a[i] = 0 if size_a == 1 else cnp.PyArray_STRIDES(a)[i - rank + na - 2]
+        steps_b[i] = 0 if size_b == 1 else cnp.PyArray_STRIDES(b)[i - rank + nb - 2]
+        sizes[i] = size_b if size_a == 1 else size_a
+        count *= sizes[i]
+        at[i] = 0
+    sizes[rank] = p.m
+    sizes[rank + 1] = p.n
+    out = cnp.PyArray_EMPTY(rank + 2, sizes, p.num, 0)
+    z = <char*>cnp.PyArray_DATA(out)
+    size_out = p.m * p.n * (4 if p.num == cnp.NPY_FLOAT else 8)
+    with nogil:
+        for done in range(count):
+            run_product(&p, x, y, z)
+            z += size_out
+            i = rank - 1
+            while i >= 0:      # on to the next matrices, as an odometer counts
+                at[i] += 1
+                x += steps_a[i]
+                y += steps_b[i]
+                if at[i] < sizes[i]:
+                    break
+                x -= steps_a[i] * sizes[i]
+                y -= steps_b[i] * sizes[i]
+                at[i] = 0
+                i -= 1
+    return out
+
+
+cdef inline bint foldable(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether the batch of a is just more rows, for one matrix b."""
+    return cnp.PyArray_NDIM(b) == 2 and cnp.PyArray_NDIM(a) > 2 and cnp.PyArray_IS_C_CONTIGUOUS(a)
 
 
 cdef class ProductKernel:
@@ -256,7 +327,12 @@ cdef class ProductKernel:
         self.b_transposed = b_transposed
 
     def __call__(self, cnp.ndarray a, cnp.ndarray b):
-        out = small_product(a, b, self.a_transposed, self.b_transposed)
+        if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
+            out = small_product(a, b, self.a_transposed, self.b_transposed)
+        elif not self.a_transposed and foldable(a, b):
+            out = None
+        else:
+            out = small_products(a, b, self.a_transposed, self.b_transposed)
         return self.fallback(a, b) if out is None else out
 
 

@@ -22,9 +22,9 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         const Loop* row
         const Loop* row2
         void (*gemm_f32)(const float*, int64_t, int64_t, const float*, int64_t, int64_t, float*,
-                         int64_t, int64_t, int64_t)
+                         int64_t, int64_t, int64_t) noexcept nogil
         void (*gemm_f64)(const double*, int64_t, int64_t, const double*, int64_t, int64_t, double*,
-                         int64_t, int64_t, int64_t)
+                         int64_t, int64_t, int64_t) noexcept nogil
         const Loop* norm
     const Kernels& kernels()
     int get_threads()
