@@ -183,23 +183,17 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
         raise RuntimeError(released_message(node))
     if saved is not None:
         saved_count = len(saved)
+        unpacked = [None] * n
+        for i in range(saved_count):
+            if saved[i] is None:
+                continue
+            if i < n:
+                unpacked[i] = unpack_saved(node, i)
+            else:
+                out = unpack_saved(node, i)
         if not keep:
             node.released = True
             node.saved = None
-        unpacked = [None] * n
-        if not keep:
-            node.saved = saved
-        try:
-            for i in range(saved_count):
-                if saved[i] is None:
-                    continue
-                if i < n:
-                    unpacked[i] = unpack_saved(node, i)
-                else:
-                    out = unpack_saved(node, i)
-        finally:
-            if not keep:
-                node.saved = None
         source = tuple(unpacked)
     if p.vjp_joint is not None:
         if wanted is None:

@@ -438,7 +438,7 @@ def _split_by_sizes(
     if sum(sizes) != total or min(sizes, default=0) < 0:
         raise RuntimeError(
             f"{name}(): split_sizes {list(sizes)} must not be negative and must add up "
-            f"to {total}, the size of dim {dim}"
+            f"to {total}, the size of dim {dim} of shape {list(tensor.shape)}"
         )
     return split_with_sizes_op(tensor, sizes, dim)
 
