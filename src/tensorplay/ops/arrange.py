@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,13 +27,24 @@ from tensorplay.ops.kinds import (
     wrap_dims,
 )
 from tensorplay.ops.shaping import reshape_to, sizes_of
+from tensorplay.ops.slicing import FULL
 from tensorplay.ops.structure import expand_to
 
 # --- flip and roll --------------------------------------------------------------------------------
 
+_BACKWARDS = slice(None, None, -1)
+
+
+def _flip_kernel(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
+    key = [FULL] * x.ndim
+    for d in dims:
+        key[d] = _BACKWARDS
+    return x[(*key, ...)].copy()
+
+
 flip_op = linear(
     "flip",
-    lambda x, dims: np.array(np.flip(x, dims), order="C"),
+    _flip_kernel,
     lambda g, dims: flip_op(g, dims),
     params=("dims",),
     batch=shifting(dims=("dims",)),
@@ -252,10 +264,28 @@ def _repeats(repeats: Tensor, size: int) -> Tensor:
 # --- triangles ------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(64)
+def _below(rows: int, columns: int, diagonal: int) -> np.ndarray:
+    """True on and below a diagonal."""
+    return np.tri(rows, columns, diagonal, dtype=np.bool_)
+
+
+def _lower(x: np.ndarray, diagonal: int) -> np.ndarray:
+    if x.size > 4096:
+        return np.tril(x, diagonal)
+    return np.where(_below(*x.shape[-2:], diagonal), x, np.zeros((), x.dtype))
+
+
+def _upper(x: np.ndarray, diagonal: int) -> np.ndarray:
+    if x.size > 4096:
+        return np.triu(x, diagonal)
+    return np.where(_below(*x.shape[-2:], diagonal - 1), np.zeros((), x.dtype), x)
+
+
 def _triangle(name: str, kernel: Any, doc: str) -> Any:
     op = linear(
         name,
-        lambda x, diagonal: kernel(x, diagonal),
+        kernel,
         lambda g, diagonal: op(g, diagonal),
         params=("diagonal",),
         batch=shifting(),
@@ -273,7 +303,7 @@ def _triangle(name: str, kernel: Any, doc: str) -> Any:
 
 
 tril = _triangle(
-    "tril", np.tril,
+    "tril", _lower,
     """The lower triangle of matrices (the last two dims), zero above diagonal number `diagonal`.
 
     Raises:
@@ -281,7 +311,7 @@ tril = _triangle(
     """,
 )  # fmt: skip
 triu = _triangle(
-    "triu", np.triu,
+    "triu", _upper,
     """The upper triangle of matrices (the last two dims), zero below diagonal number `diagonal`.
 
     Raises:
@@ -294,9 +324,8 @@ triu = _triangle(
 
 def diagonal_kernel(x: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndarray:
     """A diagonal as a writable view."""
-    view = np.diagonal(x, offset, dim1, dim2)
-    if x.flags.writeable:
-        view.flags.writeable = True
+    view = x.diagonal(offset, dim1, dim2)
+    view.setflags(write=x.flags.writeable)
     return view
 
 
@@ -330,9 +359,7 @@ diagonal_embed = linear(
 )
 
 
-def _two_dims(
-    input: Tensor, dim1: int, dim2: int, name: str, *, added: int = 0
-) -> tuple[int, int]:
+def _two_dims(input: Tensor, dim1: int, dim2: int, name: str, *, added: int = 0) -> tuple[int, int]:
     a, b = wrap_dim(dim1, input, name, added=added), wrap_dim(dim2, input, name, added=added)
     if a == b:
         raise RuntimeError(f"{name}(): the two dims must differ, got {dim1} and {dim2}")

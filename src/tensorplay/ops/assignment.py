@@ -39,6 +39,8 @@ def number_array(value: Any, dtype: dtypes.dtype, name: str) -> np.ndarray:
     Raises:
         RuntimeError: if the dtype cannot hold it.
     """
+    if type(value) is float and dtype.category >= dtypes.FLOAT:
+        return np.array(value, dtype.numpy)
     if isinstance(value, np.generic):
         value = value.item()
     if dtype.category < dtypes.COMPLEX and isinstance(value, complex):
@@ -103,6 +105,17 @@ def fitted(value: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
 # --- straight into memory -------------------------------------------------------------------------
 
 
+def _numpy_key(index: Any) -> Any:
+    """The same index for NumPy, where it is a common one that means the same there; else None."""
+    kind = type(index)
+    if kind is Tensor:
+        dtype = index.dtype
+        if index.ndim and (dtype is dtypes.int64 or dtype is dtypes.bool):
+            return core.array_of(index)
+        return None
+    return index if _basic_numpy_key(index) else None
+
+
 def _basic_numpy_key(index: Any) -> bool:
     kind = type(index)
     if kind is tuple:
@@ -120,9 +133,10 @@ def _write(x: Tensor, index: Any, value: Any) -> None:
         if isinstance(value, Number)
         else core.array_of(value_tensor(value, x.dtype, "setitem"))
     )
-    if _basic_numpy_key(index):
+    key = _numpy_key(index)
+    if key is not None:
         try:
-            array[index] = source
+            array[key] = source
             core.bump_version(x)
             return
         except (IndexError, ValueError):
@@ -134,22 +148,28 @@ def _write(x: Tensor, index: Any, value: Any) -> None:
             source = _fitted_array(source, target.shape)
         target[...] = source
     else:
-        key: list[Any] = [FULL] * target.ndim
-        for dim, item in parts.entries:
-            found = core.array_of(item)
-            if found.dtype == np.bool_ and len(parts.entries) > 1:
-                for i, column in enumerate(np.nonzero(found)):
-                    key[dim + i] = column
-            elif found.dtype == np.bool_:
-                key[dim : dim + found.ndim] = [found]
-            else:
-                key[dim] = found
+        fancy = _fancy_key(target.ndim, parts)
         try:
-            target[tuple(key)] = source
+            target[fancy] = source
         except (IndexError, ValueError):
             shape = read(x, parts, "setitem").shape  # raises for an index that is out of range
-            target[tuple(key)] = _fitted_array(source, tuple(shape))
+            target[fancy] = _fitted_array(source, tuple(shape))
     core.bump_version(x)
+
+
+def _fancy_key(ndim: int, parts: Parts) -> tuple[Any, ...]:
+    """Index tensors and masks as an index for NumPy."""
+    key: list[Any] = [FULL] * ndim
+    for dim, item in parts.entries:
+        found = core.array_of(item)
+        if found.dtype == np.bool_ and len(parts.entries) > 1:
+            for i, column in enumerate(np.nonzero(found)):
+                key[dim + i] = column
+        elif found.dtype == np.bool_:
+            key[dim : dim + found.ndim] = [found]
+        else:
+            key[dim] = found
+    return tuple(key)
 
 
 def _fitted_array(source: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -299,6 +299,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
             basic = _basic_key(index)
             if basic is not None:
                 return basic[1](self, basic[0])
+            if all(type(i) is Tensor and i.ndim and i.dtype is dtypes.int64 for i in index):
+                if 1 < len(index) <= self.ndim:
+                    return index_op(self, join_columns(index), tuple(range(len(index))))
         elif kind is Tensor and self.ndim:
             if index.dtype is dtypes.int64 and index.ndim:
                 return index_op(self, index, (0,))
@@ -311,6 +314,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         if kind is Tensor:
             raise
         # Say what is wrong below.
+    except RuntimeError:
+        if kind is not tuple:
+            raise
     parts = take_apart(self, index, "getitem")
     return read(self, parts, "getitem")
 

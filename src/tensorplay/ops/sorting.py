@@ -37,7 +37,7 @@ def order_kernel(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     """The positions that sort x along a dim; equal elements keep their order, nan is largest."""
     x = sortable(x)
     if not descending:
-        return np.argsort(x, axis=dim, kind="stable")
+        return x.argsort(axis=dim, kind="stable")
     reversed_order = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
     return x.shape[dim] - 1 - np.flip(reversed_order, dim)
 
@@ -47,7 +47,7 @@ def _largest_kernel(x: np.ndarray, k: int, dim: int, largest: bool, ordered: boo
     x = sortable(x)
     size = x.shape[dim]
     if k == size or size <= 64 or k == 0:
-        order = np.argsort(x, axis=dim)
+        order = x.argsort(axis=dim)
         lead = (slice(None),) * dim
         if largest:
             order = order[(*lead, slice(None, None, -1))]
