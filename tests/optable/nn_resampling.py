@@ -65,7 +65,8 @@ def _pads(make):
 
 
 register(
-    Op(F + "interpolate", _interpolations, primitives=("matrix_along",)),
+    Op(F + "interpolate", _interpolations, primitives=("matrix_along",),
+       skip={"parity_dtype": "bytes are rounded once here, in PyTorch their weights are too"}),
     Op(F + "grid_sample", _grids, primitives=("floor_index", "round_index", "pick", "put_add")),
     Op("floor_index", lambda make: [sample(make(3, 4))], primitives=("floor_index",), torch=None,
        reference=lambda x: np.floor(x).astype(np.int64)),
@@ -119,7 +120,8 @@ register(
     Op(F + "scaled_dot_product_attention:dropout",
        lambda make: [sample(make(2, 3, 4), make(2, 3, 4), make(2, 3, 4), dropout_p=0.5)],
        random=True),
-    Op(F + "multi_head_attention_forward", _heads),
+    Op(F + "multi_head_attention_forward", _heads,
+       skip={"parity_dtype": "PyTorch asserts where we multiply integers"}),
     Op(F + "bilinear",
        lambda make: [sample(make(2, 3), make(2, 4), make(5, 3, 4), make(5)),
                      sample(make(3), make(4), make(2, 3, 4)),

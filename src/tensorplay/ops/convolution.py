@@ -250,7 +250,7 @@ _PARAMS = ("stride", "padding", "dilation", "groups")
 
 conv_op = multilinear(
     "convolution",
-    typed("convolution", _conv_kernel, "ifc"),
+    typed("convolution", _conv_kernel, "bifc"),
     lambda g, x_shape, y, stride, padding, dilation, groups: conv_input(
         g, _conj(y), x_shape[2:], stride, padding, dilation, groups
     ),
@@ -315,7 +315,7 @@ def _batch_biased(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 # With the bias added while the output is at hand.
 conv_biased = primitive(
     "convolution_biased",
-    typed("convolution", _biased_kernel, "ifc"),
+    typed("convolution", _biased_kernel, "bifc"),
     inputs=("x", "y", "z"),
     params=_PARAMS,
     vjp=(

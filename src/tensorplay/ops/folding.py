@@ -58,7 +58,7 @@ unfold_op = linear(
 )
 fold_op = linear(
     "col2im",
-    typed("fold", _fold_kernel, "ifc"),
+    typed("fold", _fold_kernel, "bifc"),
     lambda g, kernel, dilation, padding, stride: unfold_op(g, kernel, dilation, padding, stride),
     params=("sizes", "kernel", "dilation", "padding", "stride"),
     batch=_batch_front,

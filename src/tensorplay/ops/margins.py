@@ -43,7 +43,7 @@ def margin_ranking_loss(
             "margin_ranking_loss(): input1, input2 and target must have as many dims, got shapes "
             f"{list(input1.shape)}, {list(input2.shape)} and {list(target.shape)}"
         )
-    return reduced((margin - target * (input1 - input2)).clamp(min=0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
 @public(namespace="nn.functional", method=False)

@@ -61,13 +61,17 @@ def _along_kernel(x: np.ndarray, matrix: Matrix, dim: int) -> np.ndarray:
     moved = np.moveaxis(x, dim, 0)
     rest = moved.shape[1:]
     flat = np.ascontiguousarray(moved).reshape(moved.shape[0], math.prod(rest))
-    out = matrix.times(flat).astype(x.dtype, copy=False)
+    if x.dtype.kind in "iu":  # images of bytes
+        out = np.rint(matrix.times(flat.astype(np.float64)))
+        out = np.clip(out, np.iinfo(x.dtype).min, np.iinfo(x.dtype).max).astype(x.dtype)
+    else:
+        out = matrix.times(flat).astype(x.dtype, copy=False)
     return np.ascontiguousarray(np.moveaxis(out.reshape(matrix.shape[0], *rest), 0, dim))
 
 
 matrix_along = linear(
     "matrix_along",
-    typed("matrix_along", _along_kernel, "fc"),
+    typed("matrix_along", _along_kernel, "ifc"),
     lambda g, matrix, dim: matrix_along(g, matrix.transposed, dim),
     params=("matrix", "dim"),
     batch=shifting(dims=("dim",)),

@@ -161,8 +161,8 @@ def _fractional_windows_kernel(
     lead, sizes = x.shape[:-spatial], x.shape[-spatial:]
     taps = []
     for axis, (size, count, k) in enumerate(zip(sizes, counts, kernel, strict=True)):
-        # PyTorch's samples are for (width, height[, depth]): the last dim comes first.
-        own = u.reshape(-1, spatial)[:, spatial - 1 - axis]
+        # As in PyTorch: of two samples the first is the last dim's, of three the first dim's.
+        own = u.reshape(-1, spatial)[:, axis if spatial == 3 else 1 - axis]
         taps.append(_fractional_starts(own, size, count, k)[:, :, None] + np.arange(k))
     best, index = _gathered_max(x.reshape(math.prod(lead), *sizes), taps)
     return best.reshape(*lead, *counts), index.reshape(*lead, *counts)

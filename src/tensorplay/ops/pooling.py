@@ -69,6 +69,8 @@ def _mean_pool_kernel(
     total = padded(x, padding)
     for axis in range(spatial):
         total = _sum_along(total, lead + axis, kernel[axis], stride[axis], counts[axis])
+    if total.dtype.kind in "iu":  # integers are divided as in C
+        return np.trunc(total / _divisors(divisor, 0, np.float64)).astype(x.dtype)
     total /= _divisors(divisor, 0, total.real.dtype)
     return total
 
@@ -93,7 +95,7 @@ def _batch_front(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 # divisor: a number, or for each dim the tuple of counts whose products divide.
 mean_pool = linear(
     "mean_pool",
-    typed("avg_pool", _mean_pool_kernel, "fc"),
+    typed("avg_pool", _mean_pool_kernel, "ifc"),
     lambda g, x_shape, kernel, stride, padding, divisor: mean_pool_transpose(
         g, tuple(x_shape[-len(kernel) :]), kernel, stride, padding, divisor
     ),

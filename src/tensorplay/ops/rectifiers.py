@@ -46,7 +46,7 @@ prelu_op = elementwise(
 )
 hardtanh_op = elementwise(
     "hardtanh",
-    typed("hardtanh", lambda x, low, high: np.clip(x, low, high), "if"),
+    typed("hardtanh", lambda x, low, high: np.clip(x, low, high).astype(x.dtype), "if"),
     # At both bounds the derivative is 0, as in PyTorch (clamp() has 1 there).
     vjp=lambda g, x, min_val, max_val: where((x > min_val) & (x < max_val), g, 0),
     params=("min_val", "max_val"), promote="same",

@@ -134,7 +134,7 @@ def _normalised(op: Any, name: str, input: Tensor, dim: int, dtype: Any) -> Tens
     if dtype is not None:
         input = convert(input, dtype)
     if input.dtype.category != dtypes.FLOAT:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"{name}(): expected a floating point input, got dtype {input.dtype}; convert it, "
             "e.g. with .float(), or give dtype="
         )
@@ -152,7 +152,7 @@ def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
     Raises:
         IndexError: for a `dim` out of range.
-        RuntimeError: for a dtype that is not floating point.
+        NotImplementedError: for a dtype that is not floating point.
 
     >>> import tensorplay as tp
     >>> tp.softmax(tp.tensor([0., 0.]), 0)
@@ -169,7 +169,7 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
     Raises:
         IndexError: for a `dim` out of range.
-        RuntimeError: for a dtype that is not floating point.
+        NotImplementedError: for a dtype that is not floating point.
 
     >>> import tensorplay as tp
     >>> tp.log_softmax(tp.tensor([0., 0.]), 0)
