@@ -471,6 +471,13 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
     return start_a < start_b + cnp.PyArray_NBYTES(b) and start_b < start_a + cnp.PyArray_NBYTES(a)
 
 
+def is_plain(Tensor x):
+    """Whether x is outside of every transform, and nothing done to it now would be recorded."""
+    if x.flags & VIEW:
+        refresh(x)
+    return not (x.flags & SLOW or (tp_grad_mode and x.flags & REQUIRES_GRAD))
+
+
 def bump_version(Tensor x, long by=1):
     """Count an in-place change made outside the library's sight."""
     count_change(x, by)
