@@ -6,108 +6,144 @@ All of them are compositions: a contraction of two tensors is a permutation, a r
 
 from __future__ import annotations
 
+import functools
 import math
 import string
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kinds import public, wrap_dim
 from tensorplay.ops.products import check_product, matmul
+from tensorplay.ops.shaping import permute_op, reshape_to, squeeze_op
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 # A label is an int: 0 to 51 for letters, from 52 on for the dims that an ellipsis stands for.
 Labels = tuple[int, ...]
+Shape = tuple[int, ...]
 
 
 # --- contraction of labelled tensors --------------------------------------------------------------
 
 
-def contract(
-    a: Any, a_labels: Labels, b: Any, b_labels: Labels, kept: set[int]
-) -> tuple[Any, Labels]:
-    """The product of two labelled tensors, summed over the labels that are not in `kept`.
+class Arrangement(NamedTuple):
+    """How an operand becomes the factor of a product; None: that step is not needed."""
 
-    A dim of size one counts as broadcast. Returns the tensor and its labels.
+    squeezed: tuple[int, ...] | None
+    summed: tuple[int, ...] | None
+    order: tuple[int, ...] | None
+    shape: Shape | None
+
+    def __call__(self, x: Any) -> Any:
+        if self.squeezed:
+            x = squeeze_op(x, self.squeezed)
+        if self.summed:
+            x = x.sum(self.summed)
+        if self.order:
+            x = permute_op(x, self.order)
+        return reshape_to(x, self.shape) if self.shape is not None else x
+
+
+class Contraction(NamedTuple):
+    """The product of two labelled tensors, summed over some labels."""
+
+    left: Arrangement
+    right: Arrangement
+    summed: bool
+    shape: Shape | None  # of the result, where it is not that of the matrix product
+    labels: Labels
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        a, b = self.left(a), self.right(b)
+        product = matmul(a, b) if self.summed else a * b
+        return product if self.shape is None else reshape_to(product, self.shape)
+
+
+def plan_contraction(
+    a_labels: Labels, a_shape: Shape, b_labels: Labels, b_shape: Shape, kept: set[int]
+) -> Contraction:
+    """How to multiply two labelled tensors, summed over the labels that are not in `kept`.
+
+    A dim of size one counts as broadcast.
     """
-    shared = set(a_labels) & set(b_labels)
-    a, a_labels = drop_dims(a, a_labels, _stretched(a, a_labels, b, b_labels))
-    b, b_labels = drop_dims(b, b_labels, _stretched(b, b_labels, a, a_labels))
-    a, a_labels = sum_labels(a, a_labels, kept | set(b_labels))
-    b, b_labels = sum_labels(b, b_labels, kept | set(a_labels))
-    shared &= set(a_labels) & set(b_labels)
-    batch = tuple(s for s in a_labels if s in shared and s in kept)
-    summed = tuple(s for s in a_labels if s in shared and s not in kept)
-    rows = tuple(s for s in a_labels if s not in shared)
-    columns = tuple(s for s in b_labels if s not in shared)
-    sizes = dict(zip(a_labels, a.shape, strict=True)) | dict(zip(b_labels, b.shape, strict=True))
+    a = _Operand(a_labels, a_shape)
+    b = _Operand(b_labels, b_shape)
+    a_sizes, b_sizes = dict(a.sizes), dict(b.sizes)
+    a.squeeze(lambda s: a_sizes[s] == 1 and b_sizes.get(s, 1) != 1)
+    b.squeeze(lambda s: b_sizes[s] == 1 and a_sizes.get(s, 1) != 1)
+    a.sum(kept | set(b.labels))
+    b.sum(kept | set(a.labels))
+    shared = set(a.labels) & set(b.labels)
+    batch = tuple(s for s in a.labels if s in shared and s in kept)
+    summed = tuple(s for s in a.labels if s in shared and s not in kept)
+    rows = tuple(s for s in a.labels if s not in shared)
+    columns = tuple(s for s in b.labels if s not in shared)
+    sizes = a.sizes | b.sizes
     labels = batch + rows + columns
+    shape = tuple(sizes[s] for s in labels)
     if not summed:
-        left = to_labels(a, a_labels, batch + rows).reshape(
-            *_sizes(sizes, batch + rows), *(1,) * len(columns)
-        )
-        right = to_labels(b, b_labels, batch + columns).reshape(
-            *_sizes(sizes, batch), *(1,) * len(rows), *_sizes(sizes, columns)
-        )
-        return left * right, labels
-    left = _grouped(to_labels(a, a_labels, batch + rows + summed), sizes, batch, rows, summed)
-    right = _grouped(
-        to_labels(b, b_labels, batch + summed + columns), sizes, batch, summed, columns
-    )
-    return matmul(left, right).reshape(_sizes(sizes, labels)), labels
+        first = tuple(sizes[s] for s in batch + rows) + (1,) * len(columns)
+        second = tuple(sizes[s] for s in batch) + (1,) * len(rows)
+        second += tuple(sizes[s] for s in columns)
+        left, right = a.arranged(batch + rows, first), b.arranged(batch + columns, second)
+        return Contraction(left, right, False, None, labels)
+    groups = [math.prod(sizes[s] for s in group) for group in (batch, rows, summed, columns)]
+    lead = (groups[0],) if batch else ()
+    left = a.arranged(batch + rows + summed, (*lead, groups[1], groups[2]))
+    right = b.arranged(batch + summed + columns, (*lead, groups[2], groups[3]))
+    product = (*lead, groups[1], groups[3])
+    return Contraction(left, right, True, None if product == shape else shape, labels)
 
 
-def _sizes(sizes: dict[int, int], labels: Labels) -> tuple[int, ...]:
-    return tuple(sizes[s] for s in labels)
+class _Operand:
+    """The labels of an operand while its arrangement is planned."""
+
+    def __init__(self, labels: Labels, shape: Shape) -> None:
+        self.labels = labels
+        self.sizes = dict(zip(labels, shape, strict=True))
+        self.squeezed: tuple[int, ...] | None = None
+        self.summed: tuple[int, ...] | None = None
+
+    def squeeze(self, drops: Callable[[int], bool]) -> None:
+        self.squeezed = self._drop(drops)
+
+    def sum(self, kept: set[int]) -> None:
+        self.summed = self._drop(lambda s: s not in kept)
+
+    def _drop(self, drops: Callable[[int], bool]) -> tuple[int, ...] | None:
+        dims = tuple(i for i, s in enumerate(self.labels) if drops(s))
+        self.labels = tuple(s for s in self.labels if not drops(s))
+        self.sizes = {s: self.sizes[s] for s in self.labels}
+        return dims or None
+
+    def arranged(self, order: Labels, shape: Shape) -> Arrangement:
+        moved = None
+        if order != self.labels:
+            moved = tuple(self.labels.index(s) for s in order)
+        given = tuple(self.sizes[s] for s in order)
+        return Arrangement(self.squeezed, self.summed, moved, None if given == shape else shape)
 
 
-def _grouped(x: Any, sizes: dict[int, int], *groups: Labels) -> Any:
-    """x with each group of labels made one dim; an empty batch in front is left out."""
-    shape = [math.prod(_sizes(sizes, group)) for group in groups]
-    return x.reshape(shape if groups[0] else shape[1:])
+def plan_result(labels: Labels, wanted: Labels) -> Arrangement:
+    """How a labelled tensor becomes the result: sums, then an order of its dims."""
+    operand = _Operand(labels, (0,) * len(labels))
+    operand.sum(set(wanted))
+    return operand.arranged(wanted, (0,) * len(wanted))
 
 
-def _stretched(a: Any, a_labels: Labels, b: Any, b_labels: Labels) -> Labels:
-    """Labels of size one in a that have another size in b."""
-    b_sizes = dict(zip(b_labels, b.shape, strict=True))
-    return tuple(
-        s for s, size in zip(a_labels, a.shape, strict=True) if size == 1 and b_sizes.get(s, 1) != 1
-    )
-
-
-def drop_dims(x: Any, labels: Labels, dropped: Labels) -> tuple[Any, Labels]:
-    """x without the dims (of size one) of some labels."""
-    if not dropped:
-        return x, labels
-    x = x.squeeze(tuple(i for i, s in enumerate(labels) if s in dropped))
-    return x, tuple(s for s in labels if s not in dropped)
-
-
-def sum_labels(x: Any, labels: Labels, kept: set[int]) -> tuple[Any, Labels]:
-    """x summed over the labels that are not in `kept`."""
-    dims = tuple(i for i, s in enumerate(labels) if s not in kept)
-    if not dims:
-        return x, labels
-    return x.sum(dims), tuple(s for s in labels if s in kept)
-
-
-def to_labels(x: Any, labels: Labels, order: Labels) -> Any:
-    """x with its dims in another order of its labels."""
-    return x if labels == order else x.permute(tuple(labels.index(s) for s in order))
-
-
-def take_diagonals(x: Any, labels: Labels) -> tuple[Any, Labels]:
-    """x with dims of equal label made one, their diagonal."""
+def plan_diagonals(labels: Labels) -> tuple[list[tuple[int, int]], Labels]:
+    """Pairs of dims whose diagonals make every label single, and the labels then."""
+    pairs = []
     for label in sorted({s for s in labels if labels.count(s) > 1}):
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            x = x.diagonal(0, first, second)
+            pairs.append((first, second))
             labels = tuple(s for i, s in enumerate(labels) if i not in (first, second)) + (label,)
-    return x, labels
+    return pairs, labels
 
 
 # --- einsum ---------------------------------------------------------------------------------------
@@ -137,18 +173,14 @@ def _parse_equation(equation: str) -> tuple[list[list[Any]], list[Any] | None]:
     return terms, _parse_term(right, equation) if arrow else None
 
 
-def _parse_sublists(args: tuple[Any, ...]) -> tuple[list[Any], list[list[Any]], list[Any] | None]:
-    """Operands, terms and output of `einsum(x, [0, 1], y, [1, 2], [0, 2])`."""
-    operands, terms = list(args[: len(args) // 2 * 2 : 2]), [list(a) for a in args[1::2]]
-    output = list(args[-1]) if len(args) % 2 else None
-    for term in (*terms, output or ()):
+def _check_sublists(terms: Iterable[Sequence[Any]]) -> None:
+    for term in terms:
         for label in term:
             if label is not Ellipsis and not 0 <= label < len(_LETTERS):
                 raise RuntimeError(
                     f"einsum(): subscript {label} is out of range: sublists hold ints from 0 to "
                     f"{len(_LETTERS) - 1} and Ellipsis"
                 )
-    return operands, terms, output
 
 
 def _fill_ellipsis(term: list[Any], ndim: int, place: int, widest: int) -> Labels:
@@ -191,22 +223,22 @@ def _shown(label: int) -> str:
     return repr(_LETTERS[label]) if label < len(_LETTERS) else "'...'"
 
 
-def _check_sizes(operands: list[Any], terms: list[Labels]) -> dict[int, int]:
+def _check_sizes(terms: list[Labels], shapes: Sequence[Shape]) -> dict[int, int]:
     sizes: dict[int, int] = {}
-    for place, (x, term) in enumerate(zip(operands, terms, strict=True)):
+    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
         own: dict[int, int] = {}
-        for label, size in zip(term, x.shape, strict=True):
+        for label, size in zip(term, shape, strict=True):
             if own.setdefault(label, size) != size:
                 raise RuntimeError(
                     f"einsum(): subscript {_shown(label)} is repeated in operand {place}, of shape "
-                    f"{list(x.shape)}, for dims of different sizes {own[label]} and {size}"
+                    f"{list(shape)}, for dims of different sizes {own[label]} and {size}"
                 )
         for label, size in own.items():
             known = sizes.get(label, 1)
             if 1 not in (known, size) and known != size:
                 raise RuntimeError(
                     f"einsum(): subscript {_shown(label)} has size {size} in operand {place}, of "
-                    f"shape {list(x.shape)}, which does not broadcast with size {known} before"
+                    f"shape {list(shape)}, which does not broadcast with size {known} before"
                 )
             sizes[label] = size if known == 1 else known
     return sizes
@@ -244,45 +276,80 @@ def einsum(*args: Any) -> Tensor:
     if not args:
         raise ValueError("einsum(): needs an equation and operands, or operands and sublists")
     if isinstance(args[0], str):
-        operands = list(args[1:])
+        operands: Sequence[Any] = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-            operands = list(operands[0])
-        written, output = _parse_equation(args[0])
+            operands = operands[0]
+        subscripts: Any = args[0]
     else:
-        operands, written, output = _parse_sublists(args)
-    if len(written) != len(operands) or not operands:
+        operands = args[: len(args) // 2 * 2 : 2]
+        terms = tuple(tuple(term) for term in args[1::2])
+        subscripts = terms, tuple(args[-1]) if len(args) % 2 else None
+    diagonals, steps, finish = _plan(subscripts, tuple([tuple(x.shape) for x in operands]))
+    values = list(operands)
+    for place, dims in diagonals:
+        values[place] = values[place].diagonal(0, *dims)
+    for i, j, contraction in steps:
+        product = contraction(values[i], values[j])
+        values = [x for k, x in enumerate(values) if k not in (i, j)]
+        values.append(product)
+    return finish(values[0])
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(subscripts: Any, shapes: tuple[Shape, ...]) -> tuple[list[Any], list[Any], Arrangement]:
+    """What to do with operands of these shapes: diagonals, products of pairs, the last step."""
+    if isinstance(subscripts, str):
+        written, output = _parse_equation(subscripts)
+    else:
+        _check_sublists((*subscripts[0], subscripts[1] or ()))
+        written = [list(term) for term in subscripts[0]]
+        output = None if subscripts[1] is None else list(subscripts[1])
+    if len(written) != len(shapes) or not shapes:
         raise RuntimeError(
-            f"einsum(): the subscripts are for {len(written)} operands, but {len(operands)} were "
+            f"einsum(): the subscripts are for {len(written)} operands, but {len(shapes)} were "
             "given"
         )
     hidden = [
-        x.ndim - len(term) + 1 if Ellipsis in term else 0
-        for x, term in zip(operands, written, strict=True)
+        len(shape) - len(term) + 1 if Ellipsis in term else 0
+        for shape, term in zip(shapes, written, strict=True)
     ]
-    widest = max(0, *hidden) if hidden else 0
+    widest = max(0, *hidden)
     terms = [
-        _fill_ellipsis(term, x.ndim, i, widest)
-        for i, (x, term) in enumerate(zip(operands, written, strict=True))
+        _fill_ellipsis(term, len(shape), i, widest)
+        for i, (shape, term) in enumerate(zip(shapes, written, strict=True))
     ]
-    labels = _output_labels(terms, output, widest)
-    sizes = _check_sizes(operands, terms)
-    return _evaluate(operands, terms, labels, sizes)
+    result = _output_labels(terms, output, widest)
+    sizes = _check_sizes(terms, shapes)
+    found = [dict(zip(term, shape, strict=True)) for term, shape in zip(terms, shapes, strict=True)]
+    diagonals = []
+    for place, term in enumerate(terms):
+        pairs, terms[place] = plan_diagonals(term)
+        diagonals += [(place, pair) for pair in pairs]
+    state = [(term, tuple(own[s] for s in term)) for term, own in zip(terms, found, strict=True)]
+    steps = _plan_products(state, _contraction_order(terms, result, sizes), result)
+    return diagonals, steps, plan_result(state[0][0], result)
 
 
-def _evaluate(
-    operands: list[Any], terms: list[Labels], output: Labels, sizes: dict[int, int]
-) -> Tensor:
-    pairs = [take_diagonals(x, term) for x, term in zip(operands, terms, strict=True)]
-    for step in _contraction_order([term for _, term in pairs], output, sizes):
-        chosen = [pairs[i] for i in sorted(step)]
-        pairs = [pair for i, pair in enumerate(pairs) if i not in step]
-        while len(chosen) > 1:
-            (a, a_labels), (b, b_labels), *chosen = chosen
-            others = [s for _, term in (*pairs, *chosen) for s in term]
-            chosen.append(contract(a, a_labels, b, b_labels, {*output, *others}))
-        pairs.append(chosen[0])
-    x, found = sum_labels(*pairs[0], set(output))
-    return to_labels(x, found, output)
+def _plan_products(
+    state: list[tuple[Labels, Shape]], order: list[Any], result: Labels
+) -> list[tuple[int, int, Contraction]]:
+    """The products of pairs; `state`, labels and shapes of the operands, becomes the last one's."""
+    steps = []
+    for step in order:
+        places = sorted(step)
+        while len(places) > 1:  # more than two at once: one after the other
+            i, j, *rest = places
+            (a, a_shape), (b, b_shape) = state[i], state[j]
+            others = [s for k, (term, _) in enumerate(state) if k not in (i, j) for s in term]
+            contraction = plan_contraction(a, a_shape, b, b_shape, {*result, *others})
+            sizes = dict(zip(b, b_shape, strict=True))
+            for s, size in zip(a, a_shape, strict=True):
+                sizes[s] = max(size, sizes.get(s, 1)) if 0 not in (size, sizes.get(s, 1)) else 0
+            steps.append((i, j, contraction))
+            state[:] = [pair for k, pair in enumerate(state) if k not in (i, j)]
+            state.append((contraction.labels, tuple(sizes[s] for s in contraction.labels)))
+            places = [k - 2 for k in rest] + [len(state) - 1]
+    return steps
 
 
 # --- tensordot and products of chains -------------------------------------------------------------
@@ -328,9 +395,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     for i, j in zip(first, second, strict=True):
         b_labels[j] = i
     kept = (set(a_labels) | set(b_labels)) - set(first)
-    result, labels = contract(a, a_labels, b, tuple(b_labels), kept)
+    contraction = plan_contraction(a_labels, tuple(a.shape), tuple(b_labels), tuple(b.shape), kept)
     order = tuple(s for s in (*a_labels, *b_labels) if s in kept)
-    result = to_labels(result, labels, order)
+    result = plan_result(contraction.labels, order)(contraction(a, b))
     return result if out is None else out.copy_(result)
 
 
