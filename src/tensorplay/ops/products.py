@@ -298,7 +298,11 @@ def scaled_sum(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Te
         RuntimeError: if input has another dtype, or does not broadcast.
     """
     shape = tuple(product.shape)
-    if broadcast_shapes_of(name, input.shape, shape) != shape:
+    try:
+        fits = np.broadcast_shapes(tuple(input.shape), shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
         raise RuntimeError(
             f"{name}(): input of shape {list(input.shape)} does not broadcast to the product's "
             f"shape {list(shape)}"
