@@ -203,7 +203,7 @@ def convert(x: Tensor, dtype: dtypes.dtype, copy: bool = False) -> Tensor:
 
 
 def _conversion(name: str, dtype: dtypes.dtype) -> Any:
-    def to_this(self: Tensor) -> Tensor:
+    def to_this(self: Tensor, memory_format: Any = None) -> Tensor:
         return convert(self, dtype)
 
     to_this.__name__ = name
