@@ -217,14 +217,9 @@ def translate(value: Any, tensor: Callable[[torch.Tensor], Any] = to_ours) -> An
         return None
     if isinstance(value, torch.memory_format):
         return getattr(tp, str(value).removeprefix("torch."), None)
-    if isinstance(value, torch.nn.Module):
-        return getattr(tp.nn, type(value).__name__)(**module_arguments(value))
+    if isinstance(value, torch.nn.PairwiseDistance):
+        return tp.nn.PairwiseDistance(value.norm, value.eps, value.keepdim)
     return value
-
-
-def module_arguments(module: torch.nn.Module) -> dict[str, Any]:
-    """Constructor arguments of a module without parameters."""
-    return {name: getattr(module, name) for name in getattr(module, "__constants__", ())}
 
 
 def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:
