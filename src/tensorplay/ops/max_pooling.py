@@ -50,7 +50,7 @@ def _max_windows_kernel(
     lead = x.ndim - len(kernel)
     sizes = x.shape[lead:]
     counts = out_sizes(sizes, kernel, stride, padding, dilation)
-    wide = padded(x, padding, _lowest(x.dtype))
+    wide: Any = padded(x, padding, _lowest(x.dtype))
     starts = [
         np.arange(n) * s - low for n, s, (low, _) in zip(counts, stride, padding, strict=True)
     ]
@@ -58,19 +58,19 @@ def _max_windows_kernel(
     number = np.empty(x.shape[:lead] + counts, np.uint8 if math.prod(kernel) <= 256 else np.int32)
     number[...] = _flat_index(_first_inside(starts, dilation), kernel)
     best = np.full(number.shape, _lowest(x.dtype), x.dtype)
-    better = np.empty(number.shape, np.bool_)
     for k, at in enumerate(itertools.product(*map(range, kernel))):
         slices = tuple(
             slice(i * d, i * d + s * (n - 1) + 1, s)
             for i, d, s, n in zip(at, dilation, stride, counts, strict=True)
         )
-        part = wide[(..., *slices)]
-        np.less_equal(part, best, out=better)
-        np.logical_not(better, out=better)  # larger, or NaN, which wins
-        np.copyto(best, part, where=better)
-        np.copyto(number, k, where=better)
+        part = np.ascontiguousarray(wide[(..., *slices)])
+        better = ~(part <= best)  # larger, or NaN, which wins
+        np.maximum(best, part, out=best)
+        # number = where(better, k, number), in operations that are vectorised
+        number *= ~better
+        number += better.view(np.uint8) * number.dtype.type(k)
     steps = _flat_index([np.arange(k) * d for k, d in zip(kernel, dilation, strict=True)], sizes)
-    return best, _flat_index(starts, sizes) + steps.ravel()[number]
+    return best, _flat_index(starts, sizes) + steps.ravel().take(number)
 
 
 def _batch_front(p: Any, values: Any, bdims: Any, params: Any) -> Any:
