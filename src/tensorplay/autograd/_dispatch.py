@@ -252,8 +252,9 @@ class Application:
                 if saved.kind == OUTPUT:
                     saved.set_tangents(core.tangents_of(anchors[saved.index]))
         for j, x in enumerate(outputs):
-            if self._is_dirty(j):
-                core.adopt_history(x, anchors[j], self.bases.get(self.same[j]))
+            i = self.same[j]
+            if i is not None and i in self.dirty:
+                core.adopt_history(x, anchors[j], self.bases.get(i))
         return outputs
 
     def _is_dirty(self, j: int) -> bool:

@@ -458,7 +458,7 @@ class Batched:
             inner = self._inner(ctx, dims, level)
             found = self.rule.push(inner, _box(tangents, self.dims, level))
             return [
-                None if t is None else _placed(*core.unbox(t, level), dim, self.size)
+                None if t is None else _placed(dim, self.size, *core.unbox(t, level))
                 for t, dim in zip(found, self.out_dims, strict=True)
             ]
 
@@ -478,7 +478,7 @@ class Batched:
         value, found = core.unbox(g, level)
         if dim is None:
             return value if found is None else value.sum(found)
-        return _placed(value, found, dim, self.size)
+        return _placed(dim, self.size, value, found)
 
 
 class _Vmap:
@@ -510,7 +510,7 @@ class _Inside:
         core.exchange_levels(self._active)
 
 
-def _placed(value: Any, found: int | None, dim: int | None, size: int) -> Any:
+def _placed(dim: int | None, size: int, value: Any, found: int | None) -> Any:
     """A value with its batch moved to (or repeated at) `dim`."""
     if dim is None:
         return value

@@ -77,7 +77,8 @@ def take_apart(items: tuple[Any, ...]) -> tuple[list[Any], Structure]:
     for item in items:
         spec = None
         if isinstance(item, (list, tuple, dict)):
-            inner, opened = optree.tree_flatten(item, none_is_leaf=True)
+            whole: Any = item
+            inner, opened = optree.tree_flatten(whole, none_is_leaf=True)
             if any(isinstance(x, Tensor) for x in inner):
                 spec = opened
                 leaves += inner

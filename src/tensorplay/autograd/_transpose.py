@@ -32,7 +32,7 @@ def transpose(
         Per entry of `metas` a tensor, or None for zero.
     """
     recorded = core.is_grad_enabled()
-    points = [None if meta is None else _point(*meta, given) for meta in metas]
+    points: list[Any] = [None if meta is None else _point(given, *meta) for meta in metas]
     core.set_grad_mode(True)
     try:
         results = linear(list(points))
@@ -57,7 +57,7 @@ def transpose(
     return found
 
 
-def _point(shape: tuple[int, ...], dtype: Any, among: list[Any]) -> Tensor:
+def _point(among: list[Any], shape: tuple[int, ...], dtype: Any) -> Tensor:
     """Zeros to differentiate by, at the innermost transform level that some tensors live at."""
     point = core.new_zeros(shape, dtype)
     number = max((core.box_level(x) for x in among if x is not None), default=0)

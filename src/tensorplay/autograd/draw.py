@@ -267,6 +267,6 @@ def _summary(nodes: list[Node]) -> str:
     for title, number in count.most_common():
         kept = f"\\nkeeps {_size(size[title])}" if size[title] else ""
         lines.append(f'  {place[title]} [label="{_escaped(title)}\\n{number} times{kept}"];')
-    for (child, title), number in edges.items():
-        lines.append(f'  {place[child]} -> {place[title]} [label="{number}"];')
+    for (source, title), number in edges.items():
+        lines.append(f'  {place[source]} -> {place[title]} [label="{number}"];')
     return "\n".join([*lines, "}"]) + "\n"

@@ -59,6 +59,10 @@ _OBSERVED_BIT = 2
 class FunctionMeta(type):
     """Looks at which rules a Function gives, and makes the type of its graph nodes."""
 
+    backward: Callable[..., Any]
+    vjp: Callable[..., Any]
+    generate_vmap_rule: bool
+
     def __init__(cls, name: str, bases: tuple[type, ...], attributes: dict[str, Any]) -> None:
         super().__init__(name, bases, attributes)
         cls._node_class = type(name + "Backward", (FunctionNode,), {"__module__": __name__})
@@ -253,7 +257,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             found = function(ctx, *args)
         finally:
             core.set_grad_mode(previous)
-        tensors = [x for x in optree.tree_leaves(args) if isinstance(x, Tensor)] + _kept(ctx)
+        given: Any = args
+        tensors = [x for x in optree.tree_leaves(given) if isinstance(x, Tensor)] + _kept(ctx)
         if any(_has_tangent(x) for x in tensors):
             raise RuntimeError(_once_message(ctx))
         tracked: dict[int, list[Tensor]] = {}

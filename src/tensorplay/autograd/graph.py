@@ -62,12 +62,9 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     >>> x._version
     1
     """
-    if isinstance(tensor, Tensor):
-        tensors: Any = [tensor]
-    elif isinstance(tensor, Iterable):
-        tensors = list(tensor)
-    else:
-        tensors = [tensor]
+    given: Any = tensor
+    alone = isinstance(given, Tensor) or not isinstance(given, Iterable)
+    tensors = [given] if alone else list(given)
     for x in tensors:
         if not isinstance(x, Tensor):
             raise RuntimeError(

@@ -111,7 +111,8 @@ class Sequential(_Ordered):
             self.add_module(str(name), module)
 
     def forward(self, input: Any) -> Any:
-        for module in self._modules.values():
+        modules: Iterable[Any] = self._modules.values()
+        for module in modules:
             input = module(input)
         return input
 
@@ -403,8 +404,10 @@ class ParameterDict(Module):
                 "ParameterDict.update should be called with an iterable of key/value pairs, but "
                 f"got {type(parameters).__name__}"
             )
-        is_map = isinstance(parameters, (Mapping, ParameterDict))
-        for key, value in parameters.items() if is_map else parameters:
+        pairs: Iterable[Any] = parameters
+        if isinstance(parameters, (Mapping, ParameterDict)):
+            pairs = parameters.items()
+        for key, value in pairs:
             self[key] = value
 
     def extra_repr(self) -> str:

@@ -49,7 +49,7 @@ class _Conv(Module):
         count = self.spatial
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = sized(kernel_size, count), sized(stride, count)
-        self.padding = padding if isinstance(padding, str) else sized(padding, count)
+        self.padding: Any = padding if isinstance(padding, str) else sized(padding, count)
         self.dilation = sized(dilation, count)
         self.output_padding = sized(output_padding, count)
         self.padding_mode = padding_mode
@@ -60,7 +60,7 @@ class _Conv(Module):
         )
         self.weight = new_parameter((outer, inner // groups, *self.kernel_size), dtype)
         if bias:
-            self.bias = new_parameter((out_channels,), dtype)
+            self.bias: Any = new_parameter((out_channels,), dtype)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

@@ -27,8 +27,6 @@ class IncompatibleKeys(NamedTuple):
             f"unexpected_keys={self.unexpected_keys})"
         )
 
-    __str__ = __repr__
-
 
 class ModuleState:
     """What Module knows about saving and restoring."""

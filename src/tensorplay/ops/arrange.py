@@ -35,7 +35,7 @@ from tensorplay.ops.structure import expand_to
 _BACKWARDS = slice(None, None, -1)
 
 
-def _flip_kernel(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
+def _flip_kernel(x: Any, dims: tuple[int, ...]) -> np.ndarray:
     key = [FULL] * x.ndim
     for d in dims:
         key[d] = _BACKWARDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -142,13 +143,13 @@ def _projected(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Queries, keys and values from the inputs; in one product where the inputs are one."""
     width = query.shape[-1]
-    biases = (None, None, None) if in_bias is None else in_bias.chunk(3)
+    biases: Sequence[Any] = (None, None, None) if in_bias is None else in_bias.chunk(3)
     if separate is None:
         assert in_weight is not None
         if query is key and key is value:
             q, k, v = linear(query, in_weight, in_bias).split(width, -1)
             return q, k, v
-        weights = in_weight.split(width, 0)
+        weights: Sequence[Any] = in_weight.split(width, 0)
     else:
         weights = separate
         if any(w is None for w in weights):

@@ -244,7 +244,7 @@ def _explain(x: Tensor, items: list[Any], taken: int, name: str) -> NoReturn:
     )
 
 
-def _basic_key(index: tuple[Any, ...]) -> tuple[Any, Primitive | None] | None:
+def _basic_key(index: tuple[Any, ...]) -> tuple[Any, Primitive] | None:
     """(key, view) of a tuple with plain ints, slices, None and at most one Ellipsis; else None.
 
     The common cases, without the checks of `take_apart`: NumPy's bounds check comes later.

@@ -76,7 +76,7 @@ def _two_dims(name: str, dim: Any, ndim: int) -> tuple[int, int]:
     dims = tuple(wrap_dim(int(d), ndim, name) for d in dim)
     if len(dims) != 2 or dims[0] == dims[1]:
         raise RuntimeError(f"{name}(): dim must be two different dims, got {tuple(dim)}")
-    return dims  # type: ignore[return-value]
+    return dims
 
 
 @public(namespace="linalg", method=False, out=True)
@@ -214,7 +214,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     if n == 0:
         # Constant, yet recorded, so that a loss of it alone can be differentiated.
         return drop(input, core.from_array(np.array(True))) + identity(input.shape[-1], input)
-    base, result = (input if n > 0 else inv(input)), None
+    base = input if n > 0 else inv(input)
+    result: Any = None  # set at the last bit at the latest
     count = abs(n)
     while True:
         if count & 1:

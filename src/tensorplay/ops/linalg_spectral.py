@@ -8,7 +8,7 @@ because the rules use only the cotangents that arrived.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -73,13 +73,13 @@ def imag_diagonal(x: Any) -> Any:
 # --- Hermitian matrices ---------------------------------------------------------------------------
 
 
-def _raise_not_converged(name: str) -> None:
+def _raise_not_converged(name: str) -> NoReturn:
     raise LinAlgError(
         f"{name}(): the algorithm did not converge; the matrix may hold infinities or nans"
     )
 
 
-def _eigh_kernel(a: np.ndarray, uplo: str) -> tuple[np.ndarray, np.ndarray]:
+def _eigh_kernel(a: np.ndarray, uplo: Any) -> tuple[np.ndarray, np.ndarray]:
     try:
         values, vectors = np.linalg.eigh(a, uplo)
     except np.linalg.LinAlgError:
@@ -122,11 +122,11 @@ eigh_op = primitive(
 )
 
 
-def _eigvalsh_kernel(a: np.ndarray, uplo: str) -> np.ndarray:
+def _eigvalsh_kernel(a: np.ndarray, uplo: Any) -> np.ndarray:
     try:
         return np.linalg.eigvalsh(a, uplo)
     except np.linalg.LinAlgError:
-        return _raise_not_converged("linalg.eigvalsh")
+        _raise_not_converged("linalg.eigvalsh")
 
 
 def _eigvalsh_vjp(g: Any, a: Any, uplo: Any) -> Any:
@@ -248,7 +248,7 @@ def _eigvals_kernel(a: np.ndarray, real: bool) -> np.ndarray:
     try:
         return np.linalg.eigvals(a).astype(_complex_of(a.dtype), copy=False)
     except np.linalg.LinAlgError:
-        return _raise_not_converged("linalg.eigvals")
+        _raise_not_converged("linalg.eigvals")
 
 
 def _eigvals_vjp(g: Any, a: Any, real: Any) -> Any:

@@ -186,7 +186,7 @@ def _batch(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     """The batch in front of every input; an input the same for all samples broadcasts."""
     size = batch_size(values, bdims)
     full = p is not standardize  # all inputs of x's shape must have the batch
-    moved = []
+    moved: list[Any] = []
     for name, value, bdim in zip(p.arg_names, values, bdims, strict=True):
         if value is None:
             moved.append(None)

@@ -61,14 +61,14 @@ def out_sizes(
     )
 
 
-def padded(x: np.ndarray, padding: Pairs, value: float = 0) -> np.ndarray:
+def padded(x: Any, padding: Pairs, value: float = 0) -> np.ndarray:
     """x with its last dims padded (negative: cropped); x itself where nothing is to be done."""
     if not any(low or high for low, high in padding):
         return x
     lead = x.ndim - len(padding)
     sizes = [size + low + high for size, (low, high) in zip(x.shape[lead:], padding, strict=True)]
     shape = x.shape[:lead] + tuple(sizes)
-    out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out: Any = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
     inner, source = inner_slices(x.shape[lead:], padding)
     out[(..., *inner)] = x[(..., *source)]
     return out
@@ -84,14 +84,14 @@ def inner_slices(sizes: Sequence[int], padding: Pairs) -> tuple[list[slice], lis
     return inner, source
 
 
-def unpadded(x: np.ndarray, sizes: Sequence[int], padding: Pairs) -> np.ndarray:
+def unpadded(x: Any, sizes: Sequence[int], padding: Pairs) -> np.ndarray:
     """The transpose of `padded`: what of x lies over the original (0 where it was cropped)."""
     if not any(low or high for low, high in padding):
         return x
     inner, source = inner_slices(sizes, padding)
     if all(low >= 0 and high >= 0 for low, high in padding):
         return x[(..., *inner)]
-    out = np.zeros(x.shape[: x.ndim - len(padding)] + tuple(sizes), x.dtype)
+    out: Any = np.zeros(x.shape[: x.ndim - len(padding)] + tuple(sizes), x.dtype)
     out[(..., *source)] = x[(..., *inner)]
     return out
 
@@ -114,9 +114,7 @@ def windows(
     )
 
 
-def add_windows(
-    target: np.ndarray, values: np.ndarray, stride: Sequence[int], dilation: Sequence[int]
-) -> None:
+def add_windows(target: Any, values: Any, stride: Sequence[int], dilation: Sequence[int]) -> None:
     """The transpose of `windows`: add values (..., *kernel, *outputs) where they were taken from.
 
     One slice at a time, along the shorter of kernel and outputs.
