@@ -105,8 +105,12 @@ register(
         for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
     ],
     Op(
-        "bitwise_not", lambda make: [sample(make.int((3, 4))), sample(make.bool(4))],
-        primitives=("bitwise_not",), reference=np.invert, out=True, inplace=True,
+        "bitwise_not",
+        lambda make: [sample(make.int((3, 4))), sample(make.bool(4))],
+        primitives=("bitwise_not",),
+        reference=np.invert,
+        out=True,
+        inplace=True,
     ),
     *[
         Op(
@@ -116,17 +120,22 @@ register(
                 sample(make.int((3, 4), -99, 99), 2),
                 sample(make.int((3, 4), 0, 99, dtypes.uint8), make.int(4, 0, 6, dtypes.uint8)),
             ],
-            primitives=(name,), reference=getattr(np, name[8:]), out=True, inplace=True,
+            primitives=(name,),
+            reference=getattr(np, name[8:]),
+            out=True,
+            inplace=True,
         )
         for name in ("bitwise_left_shift", "bitwise_right_shift")
     ],
     Op(
-        "bitwise_left_shift:beyond", primitives=("bitwise_left_shift",),
+        "bitwise_left_shift:beyond",
+        primitives=("bitwise_left_shift",),
         samples=lambda make: [sample(make.int(3, 1, 9), make.fixed([64, -1, 70]).long())],
         reference=lambda x, y: np.zeros_like(x),
     ),
     Op(
-        "bitwise_right_shift:beyond", primitives=("bitwise_right_shift",),
+        "bitwise_right_shift:beyond",
+        primitives=("bitwise_right_shift",),
         samples=lambda make: [sample(make.int(3, -9, 9), make.fixed([64, -1, 70]).long())],
         reference=lambda x, y: np.where(x < 0, -1, 0),
     ),

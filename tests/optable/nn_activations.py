@@ -28,9 +28,7 @@ def _with(*calls):
 
 
 def _elementwise(name, reference, *calls, primitives, **options):
-    register(
-        Op(F + name, _with(*calls), primitives=primitives, reference=reference, **options)
-    )
+    register(Op(F + name, _with(*calls), primitives=primitives, reference=reference, **options))
 
 
 def _phi(x):

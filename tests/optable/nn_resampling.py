@@ -177,8 +177,11 @@ def _dropped(*shape):
 register(
     Op("dropout", _dropped(3, 4), random=True),
     Op(F + "dropout", lambda make: [sample(make(3, 4)), sample(make(3, 4), 1.0)], random=True),
-    Op(F + "dropout:evaluation", lambda make: [sample(make(3, 4), training=False)],
-       reference=lambda x, training: x),
+    Op(
+        F + "dropout:evaluation",
+        lambda make: [sample(make(3, 4), training=False)],
+        reference=lambda x, training: x,
+    ),
     Op(F + "dropout1d", lambda make: [sample(make(2, 3, 4)), sample(make(3, 4))], random=True),
     Op(F + "dropout2d", lambda make: [sample(make(2, 3, 2, 2))], random=True),
     Op(F + "dropout3d", lambda make: [sample(make(2, 3, 1, 2, 2))], random=True),

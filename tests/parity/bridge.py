@@ -79,7 +79,8 @@ def numbers(x: Any) -> np.ndarray:
         if x.layout != torch.strided:
             x = x.to_dense()
         wider = {torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
-        return x.to(wider.get(x.dtype, x.dtype)).numpy(force=True)  # forced: also of a zero that has no memory
+        # Forced: also of a zero that has no memory.
+        return x.to(wider.get(x.dtype, x.dtype)).numpy(force=True)
     array = np.asarray(core.array_of(x))
     return array.astype(np.float32) if x.dtype is dtypes.bfloat16 else array
 

@@ -1,7 +1,8 @@
-"""Colourings of sparse matrices: groups of columns (or rows) that one product can recover together.
+"""Colourings of sparse matrices: groups of columns (or rows) that one product recovers together.
 
 Sources: Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices" (1974);
-Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM Review 47 (2005), algorithms 3.1 and 4.1.
+Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM Review 47 (2005),
+algorithms 3.1 and 4.1.
 """
 
 from __future__ import annotations

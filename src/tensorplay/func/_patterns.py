@@ -2,9 +2,9 @@
 
 Tensors of the level carry a boolean sparse matrix, a row per element and a column per input. Each
 primitive joins the rows of its inputs in the way its elements depend on theirs; a primitive of
-which nothing is known joins all of them, which is always safe. For Hessians the same run collects which
-pairs of inputs meet in a nonlinear operation (Walther, "Computing sparse Hessians with automatic
-differentiation", ACM TOMS 34, 2008).
+which nothing is known joins all of them, which is always safe. For Hessians the same run collects
+which pairs of inputs meet in a nonlinear operation (Walther, "Computing sparse Hessians with
+automatic differentiation", ACM TOMS 34, 2008).
 """
 
 from __future__ import annotations

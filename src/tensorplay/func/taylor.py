@@ -4,8 +4,8 @@ Every tensor stands for a truncated power series. For a primitive f the chain ru
 d/dt f(x(t)) = J_f(x(t)) x'(t), and the right side is its forward rule, written with tensor
 operations. Evaluated on series it gives the coefficients of order k from those below k: one rule
 for every primitive that has a forward rule (Griewank and Walther, "Evaluating Derivatives", 2nd
-ed., chapter 13). Linear operators act on each coefficient; products, where that recursion would branch,
-are convolutions of the coefficients.
+ed., chapter 13). Linear operators act on each coefficient; products, where that recursion would
+branch, are convolutions of the coefficients.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ def _family(
 
     return elementwise(name, typed(name, kernel, "f"), derivative, params=("n",), doc=doc)
 
+
 def _far(x: np.ndarray, order: int, direct: tuple[str, ...]) -> Any:
     """Orders above 1 far from 0, where SciPy gives nan and 2 n / x does not matter any more.
 
@@ -115,7 +116,6 @@ publish(sinc, "sinc", inplace=True)
 publish(sinc, "sinc", namespace="special", method=False)
 
 # --- Airy functions, DLMF 9.2.1: Ai'' = x Ai ------------------------------------------------------
-
 
 
 def _airy(index: int) -> Any:

@@ -101,6 +101,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 # --- the larger and the smaller -------------------------------------------------------------------
 
+
 # The cotangent of the side `x` of a choice of the larger: half of it where both are equal. (A nan
 # on either side passes it to both, as in PyTorch.)
 def _larger_share(u: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
@@ -269,7 +270,6 @@ def nan_to_num(
 
 
 # --- steps ----------------------------------------------------------------------------------------
-
 
 
 def _heaviside(x: np.ndarray, y: np.ndarray) -> Any:

@@ -196,8 +196,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         )
     if input.ndim == 0 or input.shape[-1] != 2:
         raise RuntimeError(
-            "view_as_complex(): expected a last dimension of size 2, got shape "
-            f"{list(input.shape)}"
+            f"view_as_complex(): expected a last dimension of size 2, got shape {list(input.shape)}"
         )
     if not _is_paired(input) and input.is_box:
         input = input.contiguous()  # how a sample lies in memory is not the caller's choice
@@ -264,6 +263,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
 
 
 # --- angles ---------------------------------------------------------------------------------------
+
 
 def _angle_of_real(x: np.ndarray) -> Any:
     return np.where(x < 0, x.dtype.type(math.pi), np.where(x != x, x, x.dtype.type(0)))

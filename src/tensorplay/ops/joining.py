@@ -68,7 +68,7 @@ def _batch_split(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return p(front(values[0], bdims[0]), *sizes, dim + 1), 0
 
 
-def _unbind_kernel(x: np.ndarray, dim: int) -> list[np.ndarray]:
+def _unbind_kernel(x: Any, dim: int) -> list[np.ndarray]:
     lead = (FULL,) * dim
     return [x[(*lead, i, ...)] for i in range(x.shape[dim])]
 
@@ -191,8 +191,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             )
         if shape[:dim] != first[:dim] or shape[dim + 1 :] != first[dim + 1 :]:
             raise RuntimeError(
-                f"cat(): sizes of the tensors must match except in dim {dim}, got shapes {list(first)} and "
-                f"{list(shape)} (tensor {i})"
+                f"cat(): sizes of the tensors must match except in dim {dim}, got shapes "
+                f"{list(first)} and {list(shape)} (tensor {i})"
             )
     return cat_op(found, dim)
 

@@ -103,7 +103,7 @@ def method(name: str | None = None) -> Callable[[Callable[..., Any]], Any]:
 
 
 def signature(primitive: Primitive) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of the public signature of a primitive, used for calls that it cannot take itself."""
+    """Decorator of the public signature of a primitive, for calls that it cannot take itself."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         function.__name__ = function.__qualname__ = primitive.name  # what a TypeError says
@@ -192,7 +192,7 @@ def multilinear(
     batch: Any = None,
     **options: Any,
 ) -> Primitive:
-    """An operator that is linear in each input while the others are held (None: not in that one)."""
+    """An operator that is linear in each input while the others are held (None: not in it)."""
     names = inputs or _INPUT_NAMES[: len(transposes)]
     return Primitive(
         name, kernel, names, params, vjp=transposes, jvp=jvp_multilinear, batch=batch,
@@ -358,14 +358,13 @@ def batch_elementwise(p: Any, values: Any, bdims: Any, params: Any) -> Any:
         x.ndim - (b is not None) for x, b in zip(values, bdims, strict=True) if x is not None
     )
     moved = [
-        x if b is None else pad_rank(front(x, b), rank)
-        for x, b in zip(values, bdims, strict=True)
+        x if b is None else pad_rank(front(x, b), rank) for x, b in zip(values, bdims, strict=True)
     ]
     return p.apply(moved, *params), 0
 
 
 def pad_rank(x: Any, rank: int) -> Any:
-    """A batched x (batch in front) with size-1 dims after the batch, up to `rank` dims of its own."""
+    """A batched x (batch in front) with size-1 dims after the batch, up to `rank` of its own."""
     missing = rank - (x.ndim - 1)
     if missing <= 0:
         return x
@@ -423,7 +422,7 @@ def shift(dims: Any) -> Any:
 
 
 def leading(*core_dims: int) -> Any:
-    """Batching of an operator that takes any leading batch dims before `core_dims` of each input."""
+    """Batching of an operator that takes any batch dims before the `core_dims` of each input."""
 
     def batch(p: Any, values: Any, bdims: Any, params: Any) -> Any:
         ranks = [
@@ -487,8 +486,7 @@ def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tu
         return (dim,) if ndim else ()
     if not hasattr(dims, "__iter__"):
         raise TypeError(
-            f"{name}(): argument 'dim' must be an int or a tuple of ints, got "
-            f"{type(dims).__name__}"
+            f"{name}(): argument 'dim' must be an int or a tuple of ints, got {type(dims).__name__}"
         )
     found = sorted(wrap_dim(int(d), of, name) for d in dims)
     if len(set(found)) != len(found):

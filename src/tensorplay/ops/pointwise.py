@@ -62,8 +62,6 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     return lerp_tensor(input, end, weight)
 
 
-
-
 def _scaled(x: Any, value: Any) -> Any:
     return x if is_number(value, 1) else x * value
 

@@ -23,7 +23,6 @@ from tensorplay.ops.kinds import (
 )
 from tensorplay.ops.structure import cast, clone, expand_to, sum_to
 
-
 sizes_of = core.sizes_of
 
 
@@ -66,12 +65,14 @@ def infer_shape(shape: tuple[int, ...], of: Sequence[int], name: str) -> tuple[i
             )
         if numel % known:
             raise RuntimeError(
-                f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, which has {numel} elements"
+                f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, "
+                f"which has {numel} elements"
             )
         return tuple(numel // known if s == -1 else s for s in shape)
     if known != numel:
         raise RuntimeError(
-            f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, which has {numel} elements"
+            f"{name}(): shape {list(shape)} is invalid for a tensor of shape {list(of)}, "
+            f"which has {numel} elements"
         )
     return shape
 

@@ -58,9 +58,7 @@ asin = _function("asin", np.arcsin, _asin_derivative, "The inverse sine, in radi
 acos = _function(
     "acos", np.arccos, lambda x: -_asin_derivative(x), "The inverse cosine, in radians."
 )
-atan = _dividing(
-    "atan", np.arctan, lambda x: square(x) + 1, "The inverse tangent, in radians."
-)
+atan = _dividing("atan", np.arctan, lambda x: square(x) + 1, "The inverse tangent, in radians.")
 sinh = _function("sinh", np.sinh, lambda x: cosh(x), "The hyperbolic sine.")
 cosh = _function("cosh", np.cosh, lambda x: sinh(x), "The hyperbolic cosine.")
 asinh = _function("asinh", np.arcsinh, _asinh_derivative, "The inverse hyperbolic sine.")
