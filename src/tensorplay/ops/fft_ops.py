@@ -277,8 +277,8 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
         RuntimeError: if n is not positive; for another norm.
 
     >>> import tensorplay as tp
-    >>> tp.fft.fft(tp.tensor([1., 0., 0., 0.]))
-    tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    >>> tp.fft.fft(tp.tensor([1., 0., 0., 0.])).real
+    tensor([1., 1., 1., 1.])
     """
     return _transform("fft.fft", input, _one_dim("fft.fft", input, n, dim), norm, True)
 
