@@ -211,8 +211,8 @@ def attributes_of(Tensor x):
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct _Descr "PyArray_Descr":
         pass
-    object PyArray_NewFromDescr(PyTypeObject*, _Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*, int,
-                                PyObject*)
+    object PyArray_NewFromDescr(PyTypeObject*, _Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*,
+                                int, PyObject*)
     int PyArray_SetBaseObject(cnp.ndarray, object) except -1
 
 
@@ -233,8 +233,8 @@ def broadcast_kernel(cnp.ndarray x, tuple shape):
             raise ValueError(f"shape {list((<object>x).shape)} does not broadcast to {list(shape)}")
     kind = (<object>x).dtype
     Py_INCREF(kind)
-    out = PyArray_NewFromDescr(<PyTypeObject*>np.ndarray, <_Descr*><PyObject*>kind, ndim, sizes, strides,
-                               cnp.PyArray_DATA(x),
+    out = PyArray_NewFromDescr(<PyTypeObject*>np.ndarray, <_Descr*><PyObject*>kind, ndim, sizes,
+                               strides, cnp.PyArray_DATA(x),
                                cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_WRITEABLE, NULL)
     PyArray_SetBaseObject(out, x)
     Py_INCREF(x)

@@ -1,17 +1,15 @@
 """The compiled core: tensors, graph nodes, primitives, the backward engine.
 
 Only objects that every operation touches live here. There is no derivative rule in this module: a
-`Primitive` holds the Python functions that state its rules, and the engine calls them. The module is
-one extension made of the parts included below; `README.md` beside this file says how they fit.
+`Primitive` holds the Python functions that state its rules, and the engine calls them. The module
+is one extension made of the parts included below; `README.md` beside this file says how they fit.
 """
 
 cimport cython
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
 from libcpp.queue cimport priority_queue
 from libcpp.unordered_map cimport unordered_map
 from libcpp.utility cimport pair

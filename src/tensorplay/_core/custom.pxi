@@ -171,7 +171,7 @@ def will_run(Node node):
     return state & SEEN != 0 and (not run.selective or state & NEEDED != 0)
 
 
-# --- saved values, one by one ----------------------------------------------------------------------
+# --- saved values, one by one ---------------------------------------------------------------------
 
 cdef Py_ssize_t saved_index(PrimitiveNode node, str name) except -1:
     """Where a node keeps what it calls `_saved_<name>`."""

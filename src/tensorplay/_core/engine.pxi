@@ -361,9 +361,9 @@ cdef capture(Run run, Node node, object cotangent):
 
 cdef object run_prehooks(Node node, Extras extras, object cotangent):
     """Tensor hooks of each output, then the node's own prehooks."""
-    cdef list parts = list(cotangent) if node.outputs != 1 and cotangent is not None else [cotangent]
-    if node.outputs != 1 and cotangent is None:
-        parts = [None] * node.outputs
+    cdef list parts = [cotangent]
+    if node.outputs != 1:
+        parts = [None] * node.outputs if cotangent is None else list(cotangent)
     if extras.tensor_hooks is not None:
         for number in range(len(parts)):
             if number in extras.tensor_hooks:
@@ -420,8 +420,8 @@ cdef list checked_gradients(Node node, str name, object changed, object before):
     if is_tensor(changed):
         changed = (changed,)
     if not isinstance(changed, (tuple, list)):
-        raise TypeError(f"{name}(): a hook of {node.name()} must return a tuple of tensors or None, "
-                        f"got {type(changed).__name__}")
+        raise TypeError(f"{name}(): a hook of {node.name()} must return a tuple of tensors or "
+                        f"None, got {type(changed).__name__}")
     if len(changed) != len(before):
         raise RuntimeError(f"{name}(): a hook of {node.name()} returned {len(changed)} gradients, "
                            f"expected {len(before)}")

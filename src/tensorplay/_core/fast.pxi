@@ -242,7 +242,7 @@ cdef object binary_fast(Primitive p, object a, object b):
     return out
 
 
-# --- recording without the general machinery -------------------------------------------------------
+# --- recording without the general machinery ------------------------------------------------------
 
 cdef inline void set_meta(PrimitiveNode node, cnp.ndarray out):
     cdef int ndim = cnp.PyArray_NDIM(out), i

@@ -74,7 +74,7 @@ cdef class Primitive:
     cdef readonly bint differentiable
     cdef readonly str kind
     cdef public tuple keywords         # public names of the inputs, as in `input=`, `other=`
-    cdef public object naming          # node -> what grad_fn prints, where the call decides; or None
+    cdef public object naming          # node -> what grad_fn prints, if the call decides; or None
     cdef public object public          # Python function with the public signature, or None
     cdef public object check           # inputs -> None: refuses mixtures that promotion would allow
     cdef dict __dict__                 # __doc__, __signature__, __module__ ... as functions have
@@ -250,7 +250,8 @@ cdef object call_public(Primitive self, tuple args, dict kwargs):
 cdef class Operation:
     """A public function made of other operations, with `out=` where that is offered.
 
-    As in PyTorch, NumPy's names `axis` and `keepdims` do for `dim` and `keepdim`. Behaves as the Python function it holds; as a class attribute it is a method.
+    As in PyTorch, NumPy's names `axis` and `keepdims` do for `dim` and `keepdim`. Behaves as
+    the Python function it holds; as a class attribute it is a method.
     """
 
     cdef vectorcallfunc vectorcall

@@ -43,7 +43,7 @@ def set_grad_mode(bint enabled):
 
 
 def set_mode(int bit, bint enabled):
-    """Turn one of the rare modes (a power of two) on or off in this thread; returns its old state."""
+    """Turn a rare mode (a power of two) on or off in this thread; returns its old state."""
     global tp_modes
     cdef bint previous = (tp_modes & bit) != 0
     tp_modes = (tp_modes | bit) if enabled else (tp_modes & ~bit)
@@ -73,15 +73,15 @@ cdef class Level:
     """One active transform: a vmap, a function-transform gradient, or a forward-mode level.
 
     `id` grows with nesting and is never used twice, so that a tensor that escapes its transform is
-    recognised. `grad_mode` of a gradient level is the mode outside of it: what the values inside its
-    boxes are computed with.
+    recognised. `grad_mode` of a gradient level is the mode outside of it: what the values inside
+    its boxes are computed with.
     """
 
     cdef readonly long id
     cdef readonly str kind           # 'vmap', 'grad', 'forward' or 'interpret'
     cdef readonly object size        # batch size of a vmap
     cdef readonly object randomness  # of a vmap: 'error', 'same' or 'different'
-    cdef readonly object handler     # of an 'interpret' level: (primitive, inputs, params) -> result
+    cdef readonly object handler     # of 'interpret' levels: (primitive, inputs, params) -> result
     cdef readonly int grad_mode      # of a grad level; -1: take the current mode
 
     def __repr__(self):

@@ -425,7 +425,7 @@ cdef Tensor wrap_array(object array):
 
 
 def from_array(array):
-    """A plain tensor that shares memory with `array` (the one place where arrays become tensors)."""
+    """A plain tensor that shares memory with `array`: the one place where arrays become tensors."""
     return wrap_array(array)
 
 
@@ -499,7 +499,7 @@ def is_differentiable_dtype(Tensor x):
     return is_differentiable_typenum(typenum_of(x))
 
 
-# --- aliases, detaching, requires_grad -------------------------------------------------------------
+# --- aliases, detaching, requires_grad ------------------------------------------------------------
 
 cdef Version version_of(Tensor x):
     if x.version is None:
