@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,23 +22,34 @@ from tensorplay.ops.softmax import log_softmax_op
 
 def _checked_target(target: np.ndarray, classes: int, ignore_index: int) -> tuple[Any, Any]:
     """(indices with 0 where ignored, which are kept or None for all)."""
-    if target.size and (target.min() < 0 or target.max() >= classes):
-        kept = target != ignore_index
-        bad = target[kept & ((target < 0) | (target >= classes))]
+    index = target if target.dtype == np.int64 else target.astype(np.int64)
+    # Seen as unsigned, negative numbers are too large as well: one comparison for both ends.
+    if index.size and index.view(np.uint64).max() >= classes:
+        kept = index != ignore_index
+        bad = index[kept & ((index < 0) | (index >= classes))]
         if bad.size:
             raise IndexError(
                 f"nll_loss(): target {bad.flat[0]} is out of bounds for {classes} classes"
             )
-        return np.where(kept, target, 0), kept
-    kept = target != ignore_index if 0 <= ignore_index < classes else None
-    return target, kept
+        return np.where(kept, index, 0), kept
+    return index, index != ignore_index if 0 <= ignore_index < classes else None
+
+
+def _places(index: np.ndarray, classes: int, dim: int) -> np.ndarray:
+    """Where the elements of the indexed classes are in the flattened array."""
+    inner = math.prod(index.shape[dim:])
+    outer = index.reshape(-1, inner)
+    if inner == 1:
+        return outer[:, 0] + np.arange(0, outer.shape[0] * classes, classes)
+    rows = np.arange(outer.shape[0])[:, None] * (classes * inner)
+    return (outer * inner + rows + np.arange(inner)).ravel()
 
 
 def _counts(target: np.ndarray, kept: Any, lead: int) -> Any:
     """How many targets each sample's mean is over."""
     shape = target.shape[:lead]
     if kept is None:
-        return int(np.prod(target.shape[lead:]))
+        return math.prod(target.shape[lead:])
     return np.sum(kept, axis=tuple(range(lead, target.ndim))).reshape(shape)
 
 
@@ -45,14 +57,16 @@ def _nll_kernel(
     x: np.ndarray, target: np.ndarray, dim: int, lead: int, ignore_index: int, reduction: str
 ) -> np.ndarray:
     index, kept = _checked_target(target, x.shape[dim], ignore_index)
-    picked = np.take_along_axis(x, np.expand_dims(index, dim), dim).squeeze(dim)
-    picked = np.negative(picked) if kept is None else np.where(kept, -picked, 0).astype(x.dtype)
+    picked = x.reshape(-1).take(_places(index, x.shape[dim], dim)).reshape(index.shape)
+    np.negative(picked, out=picked)
+    if kept is not None:
+        picked = np.where(kept, picked, 0).astype(x.dtype)
     if reduction == "none":
         return picked
     wide = np.float32 if x.dtype.itemsize == 2 else x.dtype
     total = picked.sum(axis=tuple(range(lead, picked.ndim)), dtype=wide)
     if reduction == "mean":
-        total = np.divide(total, np.asarray(_counts(target, kept, lead), dtype=wide))
+        total = np.divide(total, np.asarray(_counts(index, kept, lead), dtype=wide))
     return np.asarray(total, dtype=x.dtype)
 
 
@@ -63,13 +77,14 @@ def _nll_transpose_kernel(
     index, kept = _checked_target(target, classes, ignore_index)
     if reduction != "none":
         if reduction == "mean":
-            g = np.asarray(g / _counts(target, kept, lead), dtype=g.dtype)
-        g = g.reshape(g.shape + (1,) * (target.ndim - lead))
-    values = -np.broadcast_to(g, target.shape)
+            g = np.asarray(g / _counts(index, kept, lead), dtype=g.dtype)
+        g = g.reshape(g.shape + (1,) * (index.ndim - lead))
+    values = -g
     if kept is not None:
         values = np.where(kept, values, 0).astype(g.dtype)
-    out = np.zeros(target.shape[:dim] + (classes,) + target.shape[dim:], dtype=g.dtype)
-    np.put_along_axis(out, np.expand_dims(index, dim), np.expand_dims(values, dim), dim)
+    out = np.zeros(index.shape[:dim] + (classes,) + index.shape[dim:], dtype=g.dtype)
+    flat = np.broadcast_to(values, index.shape).ravel() if values.ndim else values
+    out.reshape(-1)[_places(index, classes, dim)] = flat
     return out
 
 
