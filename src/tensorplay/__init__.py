@@ -340,6 +340,7 @@ from tensorplay.ops.linalg_det import slogdet as slogdet
 from tensorplay.ops.linalg_functions import cross_older as cross
 from tensorplay.ops.linalg_functions import matrix_exp as matrix_exp
 from tensorplay.ops.linalg_functions import matrix_power as matrix_power
+from tensorplay.ops.linalg_lowrank import lobpcg as lobpcg
 from tensorplay.ops.linalg_lowrank import pca_lowrank as pca_lowrank
 from tensorplay.ops.linalg_lowrank import svd_lowrank as svd_lowrank
 from tensorplay.ops.linalg_lu import lu_older as lu

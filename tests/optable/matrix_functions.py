@@ -19,6 +19,12 @@ def _hermitian(name):
     return function
 
 
+def _extreme(a, k, b=None, **options):
+    """`lobpcg` of Hermitian parts."""
+    b = b if b is None else (b + b.mH) / 2
+    return tp.lobpcg((a + a.mH) / 2, k, b, **options)
+
+
 def _matrices(make):
     return [
         sample(make.full_rank(3, 3)), sample(make.full_rank(4, 2)), sample(make.full_rank(2, 4)),
@@ -215,6 +221,15 @@ register(
     ),
     Op("linalg.matmul", lambda make: [sample(make(2, 3), make(3, 4))], reference=np.matmul,
        complex=True),
+    Op(
+        "lobpcg",
+        lambda make: [
+            sample(make.symmetric(5), 2), sample(make.symmetric(5), 2, largest=False),
+            sample(make.symmetric(5), 1, make.spd(5)), sample(make.symmetric(2, 6, 6), 2),
+        ],
+        function=_extreme, torch=None,
+        results=lambda value: (value[0], (value[1] * value[1].conj()).abs()), complex=True,
+    ),
     Op("svd_lowrank", lambda make: [sample(make.full_rank(5, 4), 2)], complex=True, random=True),
     Op("pca_lowrank", lambda make: [sample(make.full_rank(5, 4), 2)], complex=True, random=True),
 )  # fmt: skip

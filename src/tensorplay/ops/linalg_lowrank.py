@@ -1,4 +1,4 @@
-"""Approximate singular value decompositions of low rank, by random projection."""
+"""A few singular values or eigenvalues: by random projection, and the extreme ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from tensorplay.base.random import numpy_generator
 from tensorplay.ops import results
 from tensorplay.ops.kinds import public
 from tensorplay.ops.linalg_base import adjoint, check_matrix
+from tensorplay.ops.linalg_cholesky import cholesky_op
 from tensorplay.ops.linalg_qr import qr_op
+from tensorplay.ops.linalg_solve import triangular_op
+from tensorplay.ops.linalg_spectral import eigh_op
 from tensorplay.ops.linalg_svd import svd_op
 from tensorplay.ops.products import matmul, matmul_tn
 from tensorplay.ops.randoms import standard_normal
@@ -72,3 +75,54 @@ def pca_lowrank(
     if niter < 0:
         raise ValueError(f"pca_lowrank(): niter must not be negative, got {niter}")
     return results.svd(*_low_rank(A - A.mean(-2, keepdim=True) if center else A, count, niter))
+
+
+@public(method=False)
+def lobpcg(
+    A: Tensor,
+    k: int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: int | None = None,
+    iK: Tensor | None = None,
+    niter: int | None = None,
+    tol: float | None = None,
+    largest: bool | None = None,
+    method: str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """The k largest (or smallest) eigenvalues and their vectors of A x = lambda B x.
+
+    A: (..., m, m), symmetric; B: the same, positive definite, by default the identity. k: by
+    default the number of columns of X, or 1. Matrices are dense here, so the problem is solved
+    directly, by a Cholesky decomposition of B and `linalg.eigh`: X, n, iK, niter, tol, method,
+    tracker and ortho_* steer an iteration that does not take place. Differentiable by A and B.
+
+    Raises:
+        LinAlgError: if B is not positive definite.
+        RuntimeError: if A or B is not a batch of square matrices.
+        ValueError: if k is not from 1 to m.
+    """
+    check_matrix("lobpcg", A, square=True)
+    size = A.shape[-1]
+    count = (1 if X is None else X.shape[-1]) if k is None else k
+    if not 1 <= count <= size:
+        raise ValueError(f"lobpcg(): k must be from 1 to {size}, got {count}")
+    reduced, factor = A, None
+    if B is not None:
+        check_matrix("lobpcg", B, square=True, argument="B")
+        factor = cholesky_op(B, "lobpcg")[0]
+        half = triangular_op(factor, A, False, False)
+        reduced = adjoint(triangular_op(factor, adjoint(half), False, False))
+    values, vectors = eigh_op(reduced, "L")
+    if largest is None or largest:
+        values = values.narrow(-1, size - count, count).flip(-1)
+        vectors = vectors.narrow(-1, size - count, count).flip(-1)
+    else:
+        values, vectors = values.narrow(-1, 0, count), vectors.narrow(-1, 0, count)
+    if factor is not None:
+        vectors = triangular_op(adjoint(factor), vectors, True, False)
+    return values, vectors
