@@ -1491,6 +1491,24 @@ def load(
 ) -> Any:
     """Read an object that `save` wrote."""
 
+def lobpcg(
+    A: Tensor,
+    k: builtins.int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: builtins.int | None = None,
+    iK: Tensor | None = None,
+    niter: builtins.int | None = None,
+    tol: builtins.float | None = None,
+    largest: builtins.bool | None = None,
+    method: builtins.str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> builtins.tuple[Tensor, Tensor]:
+    """The k largest (or smallest) eigenvalues and their vectors of A x = lambda B x."""
+
 def log(input: Tensor, *, out: Any = None) -> Tensor:
     """The natural logarithm; for complex x the branch with imaginary part in (-pi, pi]."""
 

@@ -532,7 +532,7 @@ class Tensor:
     def bernoulli_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Fill with ones of probability `p` (a number or a tensor that broadcasts), else zeros."""
 
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.bfloat16."""
 
     def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
@@ -577,19 +577,19 @@ class Tensor:
     def bmm(self, mat2: Tensor, *, out: Any = None) -> Tensor:
         """The products of two equally long batches of matrices, (b, n, k) and (b, k, m)."""
 
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.bool."""
 
     def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
         """`input` broadcast to `size`, without a copy."""
 
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.uint8."""
 
     def cauchy_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Fill with numbers drawn from a Cauchy distribution."""
 
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.complex128."""
 
     def ceil(self, *, out: Any = None) -> Tensor:
@@ -604,10 +604,10 @@ class Tensor:
     def celu_(self, alpha: builtins.float = 1.0) -> Tensor:
         """In-place form of `celu`."""
 
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.complex64."""
 
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.int8."""
 
     def cholesky(self, upper: builtins.bool = False, *, out: Any = None) -> Tensor:
@@ -838,7 +838,7 @@ class Tensor:
     def dot(self, tensor: Tensor, *, out: Any = None) -> Tensor:
         """The sum of products of two vectors of equal length (nothing is conjugated)."""
 
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.float64."""
 
     def dsplit(self, indices_or_sections: Any) -> builtins.tuple[Tensor, ...]:
@@ -925,7 +925,7 @@ class Tensor:
     def flipud(self) -> Tensor:
         """A tensor with its rows in reverse order: flip along dim 0."""
 
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.float32."""
 
     def float_power(self, exponent: Any, *, out: Any = None) -> Tensor:
@@ -1014,7 +1014,7 @@ class Tensor:
     def gt_(self, other: Any) -> Tensor:
         """In-place form of `gt`."""
 
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.float16."""
 
     def hardshrink(self, lambd: builtins.float = 0.5) -> Tensor:
@@ -1104,7 +1104,7 @@ class Tensor:
     def inner(self, other: Tensor, *, out: Any = None) -> Tensor:
         """The sums of products over the last dims of both; a product where one is 0-dim."""
 
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.int32."""
 
     def inverse(self, *, out: Any = None) -> Tensor:
@@ -1321,7 +1321,7 @@ class Tensor:
         """In-place form of `logit`."""
 
     def logsumexp(self, dim: Any, keepdim: builtins.bool = False, *, out: Any = None) -> Tensor: ...
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.int64."""
 
     def lt(self, other: Any, *, out: Any = None) -> Tensor:
@@ -1873,7 +1873,7 @@ class Tensor:
     def sgn_(self) -> Tensor:
         """In-place form of `sgn`."""
 
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """This tensor in dtype tensorplay.int16."""
 
     def sigmoid(self, *, out: Any = None) -> Tensor:
@@ -2493,7 +2493,9 @@ def is_grad_enabled() -> builtins.bool:
 def set_grad_mode(enabled: builtins.bool) -> builtins.bool:
     """Set the grad mode of this thread and return the previous one; off in inference mode."""
 
-def set_mode(bit: builtins.int, enabled: builtins.bool) -> builtins.bool: ...
+def set_mode(bit: builtins.int, enabled: builtins.bool) -> builtins.bool:
+    """Turn a rare mode (a power of two) on or off in this thread; returns its old state."""
+
 def get_mode(bit: builtins.int) -> builtins.bool:
     """Whether one of the rare modes is on in this thread."""
 
@@ -2517,7 +2519,9 @@ def set_operator(name: builtins.str, function: Any) -> None:
 def install(name: builtins.str, value: Any) -> None:
     """Set attribute `name` of the Tensor type (methods come from the tables of `ops`)."""
 
-def from_array(array: Any) -> Tensor: ...
+def from_array(array: Any) -> Tensor:
+    """A plain tensor that shares memory with `array`: the one place where arrays become tensors."""
+
 def new_subclass(kind: Any, array: Any) -> Any:
     """An instance of a Tensor subclass over `array`."""
 
@@ -2653,6 +2657,9 @@ def write_out(name: Any, out: Any, result: Any) -> Any:
     """Store a result in `out=`: a tensor, or a tuple of tensors for several results."""
 
 def overwrite(x: Tensor, source: Any) -> Any: ...
+def is_plain(x: Tensor) -> Any:
+    """Whether x is outside of every transform, and nothing done to it now would be recorded."""
+
 def bump_version(x: Tensor, by: builtins.int = 1) -> Any:
     """Count an in-place change made outside the library's sight."""
 
