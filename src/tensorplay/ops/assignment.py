@@ -10,7 +10,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.changes import Prepared, changing, is_plain, writable_array
+from tensorplay.ops.changes import Prepared, changing, writable_array
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.index_primitives import index_put_op, mask_put_op, mask_select_op
 from tensorplay.ops.indexing import (
@@ -187,7 +187,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         RuntimeError: if the value does not fit, or the tensor is a leaf that requires grad.
         TypeError: if the value is no number and no tensor.
     """
-    if is_plain(self) and not (isinstance(value, Tensor) and not is_plain(value)):
+    if core.is_plain(self) and (not isinstance(value, Tensor) or core.is_plain(value)):
         if not _has_box(index):
             _write(self, index, value)
             return

@@ -17,9 +17,11 @@ from tensorplay._core.core import Operation, Tensor
 from tensorplay.ops.kinds import PUBLIC, install_method, publish
 
 
-def is_plain(x: Any) -> bool:
-    """Whether x is outside of every transform and nothing done to it now is recorded."""
-    return not (x.is_box or (core.is_grad_enabled() and x.requires_grad) or core.tangents_of(x))
+def share_memory(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays may overlap."""
+    if x.base is None and y.base is None:
+        return x is y
+    return np.may_share_memory(x, y)
 
 
 def writable_array(x: Tensor, name: str) -> np.ndarray:
@@ -55,7 +57,7 @@ def changing(prepare: Callable[..., Prepared]) -> Any:
     applied in memory: `op.into(array, *other arrays, *params)`; its rules do not need the tensor.
     Publishes `name` and `name_`.
     """
-    name = prepare.__name__
+    name, inplace_name = prepare.__name__, prepare.__name__ + "_"
 
     @functools.wraps(prepare)
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -66,24 +68,24 @@ def changing(prepare: Callable[..., Prepared]) -> Any:
     @functools.wraps(prepare)
     def changed(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         op, inputs, params = prepare(self, *args, **kwargs)
-        if hasattr(op, "into") and all(x is None or is_plain(x) for x in inputs):
-            array = writable_array(inputs[0], name + "_")
-            others = [None if x is None else core.array_of(x) for x in inputs[1:]]
-            if not any(x is not None and np.may_share_memory(array, x) for x in others):
-                with np.errstate(all="ignore"):
-                    op.into(array, *others, *params)
+        into = getattr(op, "into", None)
+        if into is not None and all(map(core.is_plain, inputs)):
+            array = writable_array(inputs[0], inplace_name)
+            others = [core.array_of(x) for x in inputs[1:]]
+            if not any(share_memory(array, x) for x in others):
+                into(array, *others, *params)
                 core.bump_version(self)
                 return self
-        core.check_inplace(self, name + "_")
+        core.check_inplace(self, inplace_name)
         source = core.alias_with_history(self)
-        if not hasattr(op, "into"):  # its rules may need what is about to be overwritten
+        if into is None:  # the rules may need what is about to be overwritten
             source = source.clone()
-        return core.assign(self, function(source, *args, **kwargs), name + "_")
+        return core.assign(self, function(source, *args, **kwargs), inplace_name)
 
-    changed.__name__ = changed.__qualname__ = name + "_"
+    changed.__name__ = changed.__qualname__ = inplace_name
     changed.__doc__ = f"In-place form of `{name}`."
     made = Operation(function, name)
     publish(made, name)
-    install_method(name + "_", changed)
-    PUBLIC["", name + "_"] = changed
+    install_method(inplace_name, changed)
+    PUBLIC["", inplace_name] = changed
     return made

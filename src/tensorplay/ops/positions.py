@@ -93,7 +93,8 @@ def add_at(out: np.ndarray, positions: np.ndarray, values: Any) -> None:
     source = np.broadcast_to(values, positions.shape).reshape(-1)
     where = positions.reshape(-1)
     if out.dtype.kind in "fciub" and out.dtype.isnative:
-        np.add.at(line, where, source.astype(out.dtype, copy=False))
+        with np.errstate(all="ignore"):
+            np.add.at(line, where, source.astype(out.dtype, copy=False))
     else:  # a type without compiled loops (bfloat16): add in float32
         total = np.zeros(line.shape, np.float32)
         np.add.at(total, where, source.astype(np.float32))
