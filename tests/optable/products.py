@@ -58,7 +58,7 @@ register(
     ),
     Op(
         "outer", lambda make: [sample(make(3), make(2)), sample(make(0), make(2))],
-        reference=np.outer, complex=True, out=True,
+        primitives=("outer",), reference=np.outer, complex=True, out=True,
     ),
     Op("ger", lambda make: [sample(make(3), make(2))], reference=np.outer, complex=True, out=True),
     Op(

@@ -87,7 +87,7 @@ def rows_of(x: Any) -> Any:
 
 def _matmul_by_left(g: Any, x_shape: Any, y: Any) -> Any:
     if y.ndim == 1:
-        return g.unsqueeze(-1) * conj(y)
+        return outer_op(g, conj(y)) if g.ndim else g * conj(y)
     if len(x_shape) == 1:
         return matmul(conj(y), g.unsqueeze(-1)).squeeze(-1)
     return matmul_nt(g, y)
@@ -98,10 +98,21 @@ def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
         x = conj(x)
         return x * g if x.ndim == 1 else matmul(g.reshape(-1), rows_of(x))
     if x.ndim == 1:
-        return conj(x).unsqueeze(-1) * g.unsqueeze(-2)
+        return outer_op(conj(x), g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows, not a sum of many
         return matmul_tn(rows_of(x), rows_of(g))
     return matmul_tn(x, g)
+
+
+outer_op = multilinear(
+    "outer",
+    lambda x, y: x[..., :, None] * y[..., None, :],
+    lambda g, y: matmul(g, conj(y).unsqueeze(-1)).squeeze(-1),
+    lambda g, x: matmul(conj(x).unsqueeze(-2), g).squeeze(-2),
+    batch=leading(1, 1),
+    promote="same",
+    broadcasts=True,
+)
 
 
 def _batch_matmul(p: Any, values: Any, bdims: Any, params: Any) -> Any:
@@ -262,7 +273,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
         RuntimeError: if one is not a vector.
     """
     _need_ndim("outer", input=(input, 1), vec2=(vec2, 1))
-    return input.unsqueeze(1) * vec2
+    return outer_op(input, vec2)
 
 
 @public(out=True)
