@@ -53,6 +53,7 @@ complex_op = linear(
     lambda g, dims, scale, forward: complex_op(g, dims, scale, not forward),
     params=("dims", "scale", "forward"),
     batch=shifting(dims=("dims",)),
+    quiet=True,
 )
 
 
@@ -94,6 +95,7 @@ real_op = linear(
     _real_transpose,
     params=("dims", "scale", "half"),
     batch=shifting(dims=("dims",)),
+    quiet=True,
 )
 
 
@@ -119,6 +121,7 @@ half_op = linear(
     _half_transpose,
     params=("dims", "scale", "size"),
     batch=shifting(dims=("dims",)),
+    quiet=True,
 )
 
 

@@ -12,6 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base.lazy import lazy_module
 from tensorplay.ops.elementwise import keep
+from tensorplay.ops.shaping import broadcast_shapes_of
 
 lapack = lazy_module("scipy.linalg.lapack")
 blas = lazy_module("scipy.linalg.blas")
@@ -69,6 +70,16 @@ def check_same_dtype(name: str, **operands: Any) -> None:
     if len({x.dtype for x in operands.values()}) > 1:
         listed = ", ".join(f"{key}: {x.dtype}" for key, x in operands.items())
         raise RuntimeError(f"{name}(): expected equal dtypes, got {listed}")
+
+
+def check_batches(name: str, a: Any, b: Any) -> None:
+    """Refuse batches of matrices whose batch dims do not broadcast.
+
+    Raises:
+        RuntimeError: if they do not.
+    """
+    if a.ndim > 2 and b.ndim > 2:
+        broadcast_shapes_of(name, a.shape[:-2], b.shape[:-2])
 
 
 # --- small helpers of rules -----------------------------------------------------------------------

@@ -12,6 +12,7 @@ from tensorplay.ops.kinds import leading, primitive, public
 from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
+    check_batches,
     check_matrix,
     check_same_dtype,
     diagonal_matrix,
@@ -24,7 +25,6 @@ from tensorplay.ops.linalg_base import (
 )
 from tensorplay.ops.linalg_solve import triangular_op
 from tensorplay.ops.products import matmul, matmul_tn
-from tensorplay.ops.shaping import broadcast_shapes_of
 
 
 def _factor_each(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -36,6 +36,10 @@ def _factor_each(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cholesky_kernel(a: np.ndarray, raising: str | None) -> tuple[np.ndarray, np.ndarray]:
+    if a.ndim == 2 and a.size:  # LAPACK itself, without what NumPy does around it
+        factor, failed = lapack_function("potrf", a.dtype)(a, lower=True, clean=True)
+        if not failed:
+            return np.ascontiguousarray(factor), np.zeros((), np.int32)
     try:
         return np.linalg.cholesky(a), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -82,6 +86,7 @@ cholesky_op = primitive(
     batch=leading(2),
     outputs=2,
     fixed=(1,),
+    quiet=True,
 )
 
 
@@ -150,7 +155,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"{name}(): input of shape {list(input.shape)} and L of shape {list(L.shape)} do not "
             "fit the equation AX = input"
         )
-    broadcast_shapes_of(name, input.shape[:-2], L.shape[:-2])
+    check_batches(name, input, L)
     factor = adjoint(L) if upper else L
     half = triangular_op(factor, input, False, False)
     return triangular_op(adjoint(factor), half, True, False)

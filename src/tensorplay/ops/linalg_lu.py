@@ -15,6 +15,7 @@ from tensorplay.ops.kinds import constant, leading, primitive, public
 from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
+    check_batches,
     check_matrix,
     check_same_dtype,
     conj,
@@ -26,7 +27,6 @@ from tensorplay.ops.linalg_base import (
 )
 from tensorplay.ops.linalg_solve import triangular_op
 from tensorplay.ops.products import matmul, matmul_nt, matmul_tn
-from tensorplay.ops.shaping import broadcast_shapes_of
 
 # --- LU -------------------------------------------------------------------------------------------
 
@@ -75,6 +75,7 @@ permutation_op = constant(
     inputs=("pivots",),
     params=("rows", "kind"),
     batch=leading(1),
+    quiet=True,
 )
 
 
@@ -155,6 +156,7 @@ lu_op = primitive(
     batch=leading(2),
     outputs=3,
     fixed=(1, 2),
+    quiet=True,
 )
 
 
@@ -271,7 +273,7 @@ def lu_solve(
             f"{name}(): LU of shape {list(LU.shape)} and B of shape {list(B.shape)} do not fit the "
             f"equation {'AX = B' if left else 'XA = B'}"
         )
-    broadcast_shapes_of(name, LU.shape[:-2], B.shape[:-2])
+    check_batches(name, LU, B)
     if left:
         return _lu_solve(LU, pivots, B, adjoint)
     # X A = B is A^H X^H = B^H.
@@ -433,5 +435,5 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{name}(): LD of shape {list(LD.shape)}, pivots of shape {list(pivots.shape)} and B "
             f"of shape {list(B.shape)} do not fit"
         )
-    broadcast_shapes_of(name, LD.shape[:-2], B.shape[:-2])
+    check_batches(name, LD, B)
     return ldl_solve_op(LD, pivots, B, bool(hermitian))

@@ -13,12 +13,12 @@ from tensorplay.ops.kinds import constant, leading, primitive, public
 from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
+    check_batches,
     check_matrix,
     check_same_dtype,
     real_part,
 )
 from tensorplay.ops.products import matmul, matmul_nt, matmul_tn
-from tensorplay.ops.shaping import broadcast_shapes_of
 
 # --- tolerances -----------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ def lstsq(
             f"{name}(): A of shape {list(A.shape)} and B of shape {list(B.shape)} do not fit: they "
             "must have as many rows"
         )
-    broadcast_shapes_of(name, A.shape[:-2], right.shape[:-2])
+    check_batches(name, A, right)
     inverse, rank, sizes = _pinv(name, A, None, rcond, False)
     x = matmul(inverse, right)
     residuals = _residuals(A, right, x, rank, driver)

@@ -110,6 +110,7 @@ qr_op = primitive(
     jvp=_qr_jvp,
     batch=leading(2),
     outputs=2,
+    quiet=True,
 )
 
 

@@ -14,6 +14,7 @@ from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
     blas,
+    check_batches,
     check_matrix,
     check_same_dtype,
     first_failure,
@@ -22,9 +23,10 @@ from tensorplay.ops.linalg_base import (
     triangle,
 )
 from tensorplay.ops.products import matmul, matmul_nt, matmul_tn
-from tensorplay.ops.shaping import broadcast_shapes_of
 
 # --- kernels --------------------------------------------------------------------------------------
+
+_SMALL = 64  # sizes up to which LAPACK's unblocked inverse is as fast as the blocked one
 
 
 def _factor_info(a: np.ndarray) -> np.ndarray:
@@ -58,6 +60,11 @@ def _fold_columns(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _solve_kernel(
     a: np.ndarray, b: np.ndarray, raising: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
+    if a.ndim == 2 and b.ndim == 2 and a.size and b.size:
+        # LAPACK itself: for small matrices NumPy's function spends most of its time around it.
+        x, failed = lapack_function("gesv", a.dtype)(a, b)[2:]
+        if not failed:
+            return np.ascontiguousarray(x), np.zeros((), np.int32)
     info = np.zeros(a.shape[:-2], np.int32)
     try:
         if a.ndim == 2 and b.ndim > 2:
@@ -75,6 +82,11 @@ def _solve_kernel(
 
 
 def _inverse_kernel(a: np.ndarray, raising: str | None) -> tuple[np.ndarray, np.ndarray]:
+    if a.ndim == 2 and 0 < len(a) <= _SMALL:
+        lu, pivots, failed = lapack_function("getrf", a.dtype)(a)
+        if not failed:
+            inverse = lapack_function("getri", a.dtype)(lu, pivots)[0]
+            return np.ascontiguousarray(inverse), np.zeros((), np.int32)
     info = np.zeros(a.shape[:-2], np.int32)
     try:
         return np.linalg.inv(a), info
@@ -145,6 +157,7 @@ solve_op = primitive(
     outputs=2,
     fixed=(1,),
     broadcasts=True,
+    quiet=True,
 )
 
 
@@ -169,7 +182,7 @@ def _solve(name: str, a: Any, b: Any, left: bool, raising: str | None) -> tuple[
             f"{name}(): A of shape {list(a.shape)} and B of shape {list(b.shape)} do not fit the "
             f"equation {'AX = B' if left else 'XA = B'}"
         )
-    broadcast_shapes_of(name, a.shape[:-2], matrix.shape[:-2])
+    check_batches(name, a, matrix)
     if not left:
         x, info = solve_op(a.mT, matrix.mT, raising)
         return x.mT, info
@@ -238,6 +251,7 @@ triangular_op = primitive(
     jvp=_triangular_jvp,
     batch=leading(2, 2),
     broadcasts=True,
+    quiet=True,
 )
 
 
@@ -263,7 +277,7 @@ def solve_triangular(
             f"{name}(): A of shape {list(A.shape)} and B of shape {list(B.shape)} do not fit the "
             f"equation {'AX = B' if left else 'XA = B'}"
         )
-    broadcast_shapes_of(name, A.shape[:-2], B.shape[:-2])
+    check_batches(name, A, B)
     if left:
         return triangular_op(A, B, bool(upper), bool(unitriangular))
     return triangular_op(A.mT, B.mT, not upper, bool(unitriangular)).mT
@@ -311,6 +325,7 @@ inverse_op = primitive(
     batch=leading(2),
     outputs=2,
     fixed=(1,),
+    quiet=True,
 )
 
 

@@ -119,6 +119,7 @@ eigh_op = primitive(
     jvp=_eigh_jvp,
     batch=leading(2),
     outputs=2,
+    quiet=True,
 )
 
 
@@ -147,6 +148,7 @@ eigvalsh_op = primitive(
     vjp=_eigvalsh_vjp,
     jvp=_eigvalsh_jvp,
     batch=leading(2),
+    quiet=True,
 )
 
 

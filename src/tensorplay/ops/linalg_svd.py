@@ -143,6 +143,7 @@ svd_op = primitive(
     jvp=_svd_jvp,
     batch=leading(2),
     outputs=3,
+    quiet=True,
 )
 
 
@@ -170,6 +171,7 @@ svdvals_op = primitive(
     vjp=_svdvals_vjp,
     jvp=_svdvals_jvp,
     batch=leading(2),
+    quiet=True,
 )
 
 
