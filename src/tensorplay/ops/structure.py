@@ -142,6 +142,8 @@ def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     # The same steps on boxes over a copy of the base: their batching rules find the views.
     size = batch_size(values, bdims)
     base, source = (materialize(x, b, size) for x, b in zip(values, bdims, strict=True))
+    if not _levels(source) <= _levels(base):  # the source differs where the base does not
+        return _written_by_position(base, source, params[0]), 0
     base = core.registry["contiguous"](base)
     level = core.push_level("vmap", size, "error")
     try:
@@ -154,12 +156,24 @@ def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return base if shares else _written_by_position(base, source, params[0]), 0
 
 
-def _payload(x: Tensor) -> np.ndarray:
-    """The array inside all boxes."""
+def _boxes(x: Tensor) -> list[Tensor]:
+    """A tensor and what is inside its boxes, the plain tensor last."""
     levels = {each.id: each for each in core.active_levels()}
+    found = [x]
     while x.is_box:
         x, _ = core.unbox(x, levels[core.box_level(x)])
-    return core.array_of(x)
+        found.append(x)
+    return found
+
+
+def _payload(x: Tensor) -> np.ndarray:
+    """The array inside all boxes."""
+    return core.array_of(_boxes(x)[-1])
+
+
+def _levels(x: Tensor) -> set[int]:
+    """The levels that a tensor is boxed at."""
+    return {core.box_level(each) for each in _boxes(x)[:-1]}
 
 
 def _written_by_position(base: Tensor, source: Tensor, chain: Any) -> Tensor:
