@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import tensorplay as tp
 from tensorplay import func
 from tensorplay.autograd import forward_ad
-from tensorplay.transforms.vmap import vmap
 from tests.checks.problem import (
     Arrays,
     Problem,
@@ -75,7 +75,7 @@ def check_vmap(op: Op, sample: Sample) -> None:
         expected = [[array(y) for y in run(*map(tensor, one))] for one in samples]
         if not expected[0]:
             return
-        found = vmap(run, in_dims=dims)(*stacked(samples, dims))
+        found = tp.vmap(run, in_dims=dims)(*stacked(samples, dims))
         compare_batch(found, expected, f"{sample!r}: vmap with in_dims {dims}", op)
 
 
@@ -103,7 +103,7 @@ def check_vmap_reverse(op: Op, sample: Sample) -> None:
     gs = [tensor(np.stack(g)) for g in zip(*cotangents, strict=True)]
     if not gs:
         return
-    found = vmap(mapped)(batch, gs)
+    found = tp.vmap(mapped)(batch, gs)
     compare_gradients(found, expected, f"{sample!r}: vmap of the reverse rule", op)
     xs = [tensor(x, True) for x in samples[0]]
     gradients = [gradient_at(problem, samples[0], g) for g in cotangents]
@@ -111,7 +111,7 @@ def check_vmap_reverse(op: Op, sample: Sample) -> None:
     compare_gradients(found, gradients, f"{sample!r}: is_grads_batched", op)
     # The other order: the gradient of the vmapped function.
     xs = [tensor(np.stack(x), True) for x in zip(*samples, strict=True)]
-    found = pullback(vmap(lambda *p: tuple(problem(*p)))(*xs), xs, gs)
+    found = pullback(tp.vmap(lambda *p: tuple(problem(*p)))(*xs), xs, gs)
     compare_gradients(found, expected, f"{sample!r}: gradient of vmap", op)
 
 
@@ -145,11 +145,11 @@ def check_vmap_forward(op: Op, sample: Sample) -> None:
 
     batch = [tensor(np.stack(x)) for x in zip(*samples, strict=True)]
     tangents = [tensor(np.stack(t)) for t in zip(*directions, strict=True)]
-    found = vmap(mapped)(batch, tangents)
+    found = tp.vmap(mapped)(batch, tangents)
     compare_gradients(found, expected, f"{sample!r}: vmap of the forward rule", op)
     # The other order: the tangent of the vmapped function.
     with forward_ad.dual_level():
-        outs = vmap(lambda *p: tuple(problem(*p)))(*dual(batch, tangents))
+        outs = tp.vmap(lambda *p: tuple(problem(*p)))(*dual(batch, tangents))
         found = [forward_ad.unpack_dual(y).tangent for y in outs]
     compare_gradients(found, expected, f"{sample!r}: tangent of vmap", op)
 
@@ -175,7 +175,7 @@ def check_vmap_vmap(op: Op, sample: Sample) -> None:
         tensor(np.stack([np.stack([one[k] for one in row], axis=-1) for row in grid]))
         for k in range(len(problem.point))
     ]
-    twice = vmap(vmap(lambda *xs: tuple(problem(*xs)), in_dims=-1))
+    twice = tp.vmap(tp.vmap(lambda *xs: tuple(problem(*xs)), in_dims=-1))
     for i, y in enumerate(twice(*batch)):
         wanted = np.stack([np.stack([one[i] for one in row]) for row in expected])
         assert_arrays(y, wanted, f"{sample!r}: vmap of vmap, result {i}", op.rtol or 1e-9)
@@ -189,7 +189,7 @@ def check_vmap_vmap(op: Op, sample: Sample) -> None:
     lasts = [perturbed(problem.point[last], k) for k in range(3)]
     xs = [tensor(x) for x in problem.point]
     xs[0], xs[last] = tensor(np.stack(firsts)), tensor(np.stack(lasts))
-    found = vmap(vmap(lambda *p: tuple(problem(*p)), in_dims=inner), in_dims=outer)(*xs)
+    found = tp.vmap(tp.vmap(lambda *p: tuple(problem(*p)), in_dims=inner), in_dims=outer)(*xs)
     for i, y in enumerate(found):
         wanted = np.stack([
             np.stack([problem.at([a, *problem.point[1:last], b])[i] for a in firsts])

@@ -7,17 +7,9 @@ part of the table, there is no list to keep.
 import importlib
 import pkgutil
 
-import tensorplay.ops
 from tests.optable.schema import ROWS, Op, Sample, register, sample
 
 __all__ = ["ROWS", "Op", "Sample", "register", "sample"]
-
-# While families are being written: those that the package does not import yet.
-for _found in pkgutil.iter_modules(tensorplay.ops.__path__):
-    try:
-        importlib.import_module("tensorplay.ops." + _found.name)
-    except Exception as _error:
-        print("cannot import", _found.name, repr(_error)[:300])
 
 for _module in sorted(found.name for found in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_module}")

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad as their_forward
 
+import tensorplay as tp
 from tensorplay import autograd
 from tensorplay.autograd import forward_ad
-from tensorplay.transforms.vmap import vmap
 from tests.parity.bridge import (
     TOLERANCE,
     Mismatch,
@@ -417,7 +417,9 @@ def check_vmap_plan(case: Case, dims: dict[int, int], must: bool) -> None:
     ]
     try:
         # What is random inside (a sketch for a low-rank decomposition, say) must not matter.
-        mapped = vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=in_dims, randomness="different")
+        mapped = tp.vmap(
+            lambda *xs: tuple(case.run_ours(xs)), in_dims=in_dims, randomness="different"
+        )
         results = mapped(*[to_ours(x) for x in stacked])
     except Exception:
         if must or their_vmap_works(case, in_dims, stacked):

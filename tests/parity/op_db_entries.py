@@ -20,7 +20,6 @@ import torch
 from torch.testing._internal import common_methods_invocations as database
 
 import tensorplay as tp
-from tensorplay._core import core
 from tensorplay.ops.kinds import PUBLIC
 from tests.parity.aspects import ASPECTS, CHECKS, Case, TheirMistake
 from tests.parity.bridge import Mismatch, map_tensors, substitute, tensors, translate
@@ -77,10 +76,7 @@ def our_function(op: Any) -> Callable[..., Any]:
 
 def find(path: str) -> Any:
     """A function of the package, or else a method of Tensor, by its dotted name; or None."""
-    namespace, _, name = path.rpartition(".")
-    if (namespace, name) in PUBLIC:
-        return PUBLIC[namespace, name]
-    for start in (tp, core.Tensor):
+    for start in (tp, tp.Tensor):
         found: Any = start
         for part in path.split("."):
             found = getattr(found, part, None)
@@ -88,7 +84,8 @@ def find(path: str) -> Any:
             return functools.partial(getattr_of, path)
         if callable(found):
             return found
-    return None
+    # Names that are not public in PyTorch either are registered, but in no namespace of ours.
+    return PUBLIC.get(("", path)) if path.startswith("_") or not hasattr(torch, path) else None
 
 
 def getattr_of(name: str, x: Any) -> Any:
@@ -100,7 +97,7 @@ class _Ours:
     """Stands for the module `torch` in a function of the database: attributes are tensorplay's."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(tp, name, None) or PUBLIC.get(("", name))
+        found = getattr(tp, name, None)
         if found is None:
             raise _MissingFunction(f"tensorplay.{name}")
         return found
@@ -109,8 +106,7 @@ class _Ours:
 def retargeted(function: types.FunctionType) -> Callable[..., Any]:
     """A lambda of the database that calls tensorplay where it calls torch."""
     names = dict(function.__globals__)
-    functional = getattr(getattr(tp, "nn", None), "functional", None)
-    names.update(torch=_Ours(), wrapper_set_seed=unseeded, F=functional)
+    names.update(torch=_Ours(), wrapper_set_seed=unseeded, F=tp.nn.functional)
     made = types.FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )

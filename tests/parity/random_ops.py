@@ -14,7 +14,6 @@ import torch
 
 import tensorplay as tp
 from tensorplay import autograd
-from tensorplay.transforms.vmap import vmap
 from tests.parity.aspects import (
     BATCH,
     Case,
@@ -212,7 +211,7 @@ def check_vmap(case: Case) -> None:
     ]
     expected = [tuple(x.shape) for x in case.run_theirs(case.their_inputs())]
     for randomness in ("different", "same"):
-        mapped = vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=dims, randomness=randomness)
+        mapped = tp.vmap(lambda *xs: tuple(case.run_ours(xs)), in_dims=dims, randomness=randomness)
         tp.manual_seed(case.seed)
         found = mapped(*stacked)
         for i, (a, shape) in enumerate(zip(found, expected, strict=True)):
