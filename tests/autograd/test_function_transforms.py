@@ -558,6 +558,27 @@ class TestDerivedVmap:
         assert tp.is_grad_enabled()
 
     @beyond_torch
+    def test_what_setup_context_computes_is_part_of_the_outer_derivative(self):
+        class Square(Function):
+            @staticmethod
+            def forward(x):
+                return x * x
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(2 * inputs[0])
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * ctx.saved_tensors[0]
+
+        def slope(x):
+            return grad(lambda z: Square.apply(z).sum())(x).sum()
+
+        close(grad(slope)(ROW), np.full(4, 2.0))
+        close(vmap(grad(slope))(X), np.full((3, 4), 2.0))
+
+    @beyond_torch
     def test_numpy_inside_grad(self):
         class Numpy(Function):
             @staticmethod

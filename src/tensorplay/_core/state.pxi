@@ -20,7 +20,7 @@ cdef enum:
     MODE_OBSERVED = 2      # every operation is reported to an observer (profiler)
     MODE_ANOMALY = 4       # nodes remember where they were recorded
     MODE_INFERENCE = 8     # results are inference tensors
-    MODE_MUTATION = 16     # saved tensors are copied before they are changed in place
+    MODE_MUTATION = 32     # saved tensors are copied before they are changed in place
     MODE_PULLING = 16      # the backward pass of a function transform runs
 
 

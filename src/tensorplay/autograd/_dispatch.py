@@ -17,6 +17,8 @@ from tensorplay.autograd._rules import Batched, Record, run_backward
 from tensorplay.autograd._saved import INPUT, OUTPUT, Reference, refer
 from tensorplay.autograd._transpose import tangents_by_transposition
 
+_PULLING_BIT = 16
+
 
 def apply_rule(rule: Any, inputs: list[Any]) -> tuple[list[Any], Application]:
     """The outputs of a rule, with history and tangents, and what was seen on the way."""
@@ -150,7 +152,8 @@ class Application:
             return
         rule = Batched(self.rule, level, bdims) if batched else self.rule
         previous = core.is_grad_enabled()
-        core.set_grad_mode(previous if level.grad_mode < 0 else level.grad_mode)
+        if level.grad_mode >= 0:
+            core.set_grad_mode(bool(level.grad_mode) and (previous or core.get_mode(_PULLING_BIT)))
         active = core.exchange_levels(core.levels_below(level))
         try:
             outputs, lower = apply_rule(rule, values)
@@ -180,8 +183,13 @@ class Application:
         shown = [
             x if i is None else self.inputs[i] for x, i in zip(self.raw, self.same, strict=True)
         ]
-        with _ConstantCode():
-            self.rule.setup(self.ctx, self.inputs, shown)
+        # Unrecorded at this level only: what it computes from its arguments is part of the outer.
+        pulling = core.set_mode(_PULLING_BIT, True)
+        try:
+            with _ConstantCode():
+                self.rule.setup(self.ctx, self.inputs, shown)
+        finally:
+            core.set_mode(_PULLING_BIT, pulling)
         raw, self.raw = self.raw, shown
         self._refer()
         self.raw = raw

@@ -12,7 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.autograd._saved import saved_tensors_hooks
 
-_MUTATION_BIT = 16
+_MUTATION_BIT = 32
 
 _local = threading.local()
 

@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 _OBSERVED_BIT = 2
+_PULLING_BIT = 16
 
 
 class FunctionMeta(type):
@@ -316,12 +317,13 @@ def _has_tangent(x: Tensor) -> bool:
 def _find_tracked(x: Tensor, recording: bool, tracked: dict[int, list[Tensor]]) -> None:
     """Collect, per transform level, the tensors whose operations are being recorded there."""
     modes = {level.id: level.grad_mode for level in core.active_levels()}
+    pulling = core.get_mode(_PULLING_BIT)
     for part in _walk(x):
         number = core.box_level(part)
         if recording and part.requires_grad:
             tracked.setdefault(number, []).append(part)
         mode = modes.get(number, -1)
-        recording = recording if mode < 0 else bool(mode)
+        recording = recording if mode < 0 else bool(mode) and (recording or pulling)
 
 
 def _guard(x: Any, tracked: dict[int, list[Tensor]], message: str) -> Any:
