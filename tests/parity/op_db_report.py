@@ -18,6 +18,7 @@ import select
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -59,7 +60,9 @@ def start(name: str, options: dict[str, Any]) -> tuple[int, int]:
     """Fork a child that checks one entry and writes the outcome into the pipe."""
     sys.stdout.flush()
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns where there are threads, as under xdist
+        child = os.fork()
     if child:
         os.close(writing)
         return child, reading
