@@ -13,6 +13,7 @@ _NOT_DIFFERENTIABLE = dict.fromkeys(
     (
         "reverse", "gradgrad", "forward", "forward_forward", "jvp_of_grad", "grad_of_jvp",
         "vmap_reverse", "vmap_forward", "compose", "jet", "float32", "layout", "parity_grad",
+        "parity_gradgrad", "parity_jvp",
     ),
     _NO_RULE,
 )  # fmt: skip
