@@ -22,6 +22,7 @@ NOT_EXPORTED = {
     "grid_sampler": "a name of PyTorch's internals; nn.functional.grid_sample is the public one",
     "affine_grid": "in nn.functional",
     "slice": "a name of PyTorch's internals; x[start:end] is the public form",
+    "native_dropout_backward": "a name of PyTorch's internals",
     "_batch_norm_with_update": "a name of PyTorch's internals; nn.functional.batch_norm is public",
 }
 

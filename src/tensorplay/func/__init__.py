@@ -5,6 +5,8 @@ from tensorplay.func.forward import linearize as linearize
 from tensorplay.func.jacobians import hessian as hessian
 from tensorplay.func.jacobians import jacfwd as jacfwd
 from tensorplay.func.jacobians import jacrev as jacrev
+from tensorplay.func.modules import functional_call as functional_call
+from tensorplay.func.modules import stack_module_state as stack_module_state
 from tensorplay.func.operators import divergence as divergence
 from tensorplay.func.operators import ggnvp as ggnvp
 from tensorplay.func.operators import hvp as hvp

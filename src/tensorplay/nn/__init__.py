@@ -2,6 +2,7 @@
 
 from tensorplay.nn import functional as functional
 from tensorplay.nn import init as init
+from tensorplay.nn import utils as utils
 from tensorplay.nn.containers import ModuleDict as ModuleDict
 from tensorplay.nn.containers import ModuleList as ModuleList
 from tensorplay.nn.containers import ParameterDict as ParameterDict

@@ -93,8 +93,7 @@ class _Conv(Module):
             f"stride={self.stride}"
         )
         if self.padding != (0,) * self.spatial:
-            shown = f"'{self.padding}'" if isinstance(self.padding, str) else self.padding
-            text += f", padding={shown}"
+            text += f", padding={self.padding}"
         if self.dilation != (1,) * self.spatial:
             text += f", dilation={self.dilation}"
         if self.output_padding != (0,) * self.spatial:

@@ -15,6 +15,14 @@ from tensorplay.nn.layers_linear import new_parameter
 from tensorplay.nn.module import Module
 
 
+def _start(weight: Tensor | None, bias: Tensor | None) -> None:
+    """Weight 1, bias 0, where there are any."""
+    if weight is not None:
+        init.ones_(weight)
+    if bias is not None:
+        init.zeros_(bias)
+
+
 class _RunningNorm(Module):
     """Batch and instance norm: per channel, with running statistics."""
 
@@ -25,14 +33,15 @@ class _RunningNorm(Module):
 
     def __init__(
         self, num_features: int, eps: float, momentum: float | None, affine: bool,
-        track_running_stats: bool, dtype: Any,
+        track_running_stats: bool, bias: bool, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         kind = (dtypes.get_default_dtype() if dtype is None else dtype).numpy
-        for name in ("weight", "bias"):
-            self.register_parameter(name, new_parameter((num_features,), dtype) if affine else None)
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            made = new_parameter((num_features,), dtype) if wanted else None
+            self.register_parameter(name, made)
         tracked = track_running_stats
         for name, array in (
             ("running_mean", np.zeros(num_features, kind)),
@@ -53,9 +62,7 @@ class _RunningNorm(Module):
     def reset_parameters(self) -> None:
         """Weight 1, bias 0, running statistics forgotten."""
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _start(self.weight, self.bias)
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in self.accepted:
@@ -65,7 +72,7 @@ class _RunningNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 
@@ -73,9 +80,9 @@ class _BatchNorm(_RunningNorm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
-        dtype: Any = None,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -118,9 +125,10 @@ class BatchNorm3d(_BatchNorm):
 class _InstanceNorm(_RunningNorm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -180,17 +188,15 @@ class LayerNorm(Module):
 
     def reset_parameters(self) -> None:
         """Weight 1, bias 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        _start(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -229,7 +235,7 @@ class GroupNorm(Module):
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups:
@@ -238,21 +244,23 @@ class GroupNorm(Module):
             )
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine
-        for name in ("weight", "bias"):
-            self.register_parameter(name, new_parameter((num_channels,), dtype) if affine else None)
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            made = new_parameter((num_channels,), dtype) if wanted else None
+            self.register_parameter(name, made)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weight 1, bias 0."""
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _start(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 class LocalResponseNorm(Module):

@@ -88,6 +88,12 @@ def feature_alpha_dropout_plain(input: Tensor, p: float, train: bool) -> Tensor:
     return _alpha_drop("feature_alpha_dropout", input, p, train, True)
 
 
+@public(method=False)
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """dropout's cotangent of the input, from that of the output and from what was kept."""
+    return grad_output * mask * scale
+
+
 _PLAIN = {
     "dropout": dropout_plain,
     "feature_dropout": feature_dropout,
