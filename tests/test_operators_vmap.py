@@ -49,3 +49,9 @@ def test_vmap_of_reverse_complex(op):
 def test_vmap_of_forward_complex(op):
     for one in make_samples(op, dtypes.complex128):
         batching.check_vmap_forward(op, one)
+
+
+@pytest.mark.parametrize("op", cases("vmap_empty", lambda op: op.vmap))
+def test_vmap_of_nothing(op):
+    for one in make_samples(op):
+        batching.check_vmap_empty(op, one)

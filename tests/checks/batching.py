@@ -196,3 +196,21 @@ def check_vmap_vmap(op: Op, sample: Sample) -> None:
             for b in lasts
         ])  # fmt: skip
         assert_arrays(y, wanted, f"{sample!r}: vmap of vmap, mixed, result {i}", op.rtol or 1e-9)
+
+
+def check_vmap_empty(op: Op, sample: Sample) -> None:
+    """A batch of no samples: empty results and gradients of the right shapes and dtypes."""
+    problem = Problem(op, sample)
+    if not problem.positions:
+        return
+    expected = problem.at(problem.point)
+    xs = [tensor(np.zeros((0, *x.shape), x.dtype), True) for x in problem.point]
+    found = tp.vmap(lambda *p: tuple(problem(*p)))(*xs)
+    for i, (y, one) in enumerate(zip(found, expected, strict=True)):
+        assert tuple(y.shape) == (0, *one.shape), f"{sample!r}: result {i}, {tuple(y.shape)}"
+        assert array(y).dtype == one.dtype, f"{sample!r}: result {i} has {y.dtype}"
+    if "reverse" in op.skip:
+        return
+    gradients = pullback(found, xs, [tensor(array(y)) for y in found])
+    for i, (g, x) in enumerate(zip(gradients, xs, strict=True)):
+        assert g is None or g.shape == x.shape, f"{sample!r}: gradient {i}, {tuple(g.shape)}"

@@ -33,8 +33,8 @@ ROWS: dict[str, Op] = {}
 #: What a row may skip, each with a reason: the names of the generic tests.
 ASPECTS = (
     "value", "dtype", "reverse", "gradgrad", "forward", "forward_forward", "jvp_of_grad",
-    "grad_of_jvp", "vmap", "vmap_reverse", "vmap_forward", "vmap_vmap", "layout", "empty",
-    "zero_dim", "broadcast", "method", "inplace", "out", "float32", "complex", "parity",
+    "grad_of_jvp", "vmap", "vmap_ints", "vmap_empty", "vmap_reverse", "vmap_forward", "vmap_vmap",
+    "layout", "empty", "zero_dim", "broadcast", "method", "inplace", "out", "float32", "complex", "parity",
     "parity_value", "parity_grad", "parity_gradgrad", "parity_jvp", "parity_vmap", "parity_dtype",
     "compose", "jet",
 )  # fmt: skip
@@ -134,7 +134,8 @@ class Op:
     out: accepts `out=`.
     results: picks what is compared and differentiated from the value (singular vectors, say, are
         defined up to a phase): result -> tensor or tuple of tensors. Default: everything.
-    skip: aspect -> reason.
+    skip: aspect -> reason. `vmap_ints` leaves out batches of what is not differentiated (masks,
+        say, where the shape of the result would differ from sample to sample).
     """
 
     name: str
