@@ -34,9 +34,9 @@ ROWS: dict[str, Op] = {}
 ASPECTS = (
     "value", "dtype", "reverse", "gradgrad", "forward", "forward_forward", "jvp_of_grad",
     "grad_of_jvp", "vmap", "vmap_ints", "vmap_empty", "vmap_reverse", "vmap_forward", "vmap_vmap",
-    "layout", "empty", "zero_dim", "broadcast", "method", "inplace", "out", "float32", "complex", "parity",
-    "parity_value", "parity_grad", "parity_gradgrad", "parity_jvp", "parity_vmap", "parity_dtype",
-    "compose", "jet",
+    "layout", "empty", "zero_dim", "broadcast", "method", "inplace", "out", "float32", "complex",
+    "parity", "parity_value", "parity_grad", "parity_gradgrad", "parity_jvp", "parity_vmap",
+    "parity_dtype", "compose", "jet",
 )  # fmt: skip
 
 
