@@ -98,7 +98,7 @@ register(
         primitives=("repeat_index", "index"),
         complex=True,
         skip=dict.fromkeys(
-            ("vmap", "vmap_reverse", "vmap_forward", "vmap_vmap", "parity_vmap"),
+            ("vmap_ints", "parity_vmap"),
             "a batched number of repeats would give results of different shapes",
         ),
     ),
@@ -207,7 +207,8 @@ register(
 
 
 _STRIDES = dict.fromkeys(
-    ("layout", "vmap_vmap"), "what strides mean depends on how the elements lie in memory"
+    ("layout", "vmap_vmap", "vmap_empty"),
+    "what strides mean depends on how the elements lie in memory",
 )
 
 register(

@@ -16,7 +16,7 @@ import numpy as np
 
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kernels import typed
-from tensorplay.ops.kinds import front, multilinear, primitive
+from tensorplay.ops.kinds import batch_size, front, multilinear, primitive
 from tensorplay.ops.windows import Pairs, add_windows, out_sizes, padded, unpadded, windows
 
 # Bytes of the matrix of all windows that is made at once. More samples go piece by piece through
@@ -204,6 +204,25 @@ def _out_of_groups(x: Any, at: int, groups: int, size: int) -> tuple[Any, int]:
     return x.reshape(shape[: at + 1] + (shape[at + 1] * shape[at + 2],) + shape[at + 3 :]), at
 
 
+def _also_of_none(rule: Any) -> Any:
+    """The batching rule, also of a batch of no samples: of one of zeros, which is taken away.
+
+    Merged into the groups, no samples would be no groups.
+    """
+
+    def batch(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+        if batch_size(values, bdims):
+            return rule(p, values, bdims, params)
+        one = [
+            v if b is None else v.sum(b, keepdim=True) for v, b in zip(values, bdims, strict=True)
+        ]
+        result, bdim = rule(p, one, bdims, params)
+        return result.narrow(bdim, 0, 0), bdim
+
+    return batch
+
+
+@_also_of_none
 def _batch_conv(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     x, w = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
     *rest, groups = params
@@ -216,6 +235,7 @@ def _batch_conv(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return split(y, 1, size), 1
 
 
+@_also_of_none
 def _batch_conv_input(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     y, w = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
     *rest, groups = params
@@ -228,6 +248,7 @@ def _batch_conv_input(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return split(x, 1, size), 1
 
 
+@_also_of_none
 def _batch_conv_weight(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     x, y = (v if b is None else front(v, b) for v, b in zip(values, bdims, strict=True))
     *rest, groups = params
@@ -303,6 +324,7 @@ def _over_channels(g: Any) -> Any:
     return g.sum((0, *range(2, g.ndim)))
 
 
+@_also_of_none
 def _batch_biased(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     y, bdim = _batch_conv(conv_op, values[:2], bdims[:2], params) if any(
         b is not None for b in bdims[:2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +79,8 @@ def _over_dims(index_of: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(x: np.ndarray, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:
         kept = [d for d in range(x.ndim) if d not in dims]
-        lanes = np.transpose(x, (*kept, *dims)).reshape([x.shape[d] for d in kept] + [-1])
+        length = math.prod(x.shape[d] for d in dims)
+        lanes = np.transpose(x, (*kept, *dims)).reshape([x.shape[d] for d in kept] + [length])
         values = np.take_along_axis(lanes, index_of(lanes, lanes.ndim - 1), -1)
         shape = [1 if d in dims else s for d, s in enumerate(x.shape)]
         return values.reshape(shape if keepdim else values.shape[:-1])

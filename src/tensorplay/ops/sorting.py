@@ -6,6 +6,7 @@ name of the operator, so that only the positions are kept for the backward pass.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,9 @@ def _batch_search(p: Any, inputs: Any, bdims: Any, params: Any) -> Any:
         return p(edges, values, *params), bdims[1]
     edges, values = materialize(edges, edges_bdim, size), materialize(values, bdims[1], size)
     if edges.ndim == 2 and values.ndim != 2:  # one row of edges for all values of a sample
-        return p(edges, values.reshape(size, -1), *params).reshape(tuple(values.shape)), 0
+        shape = tuple(values.shape)
+        flat = values.reshape(size, math.prod(shape[1:]))
+        return p(edges, flat, *params).reshape(shape), 0
     return p(edges, values, *params), 0
 
 
