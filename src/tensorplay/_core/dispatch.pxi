@@ -57,14 +57,13 @@ cdef object run_primitive(Primitive p, tuple inputs, tuple params, unsigned int 
     While the backward pass of a function transform runs, grad mode is off for that transform only:
     an operation below its level is recorded as it would be outside.
     """
-    cdef Level above
-    cdef int previous = tp_grad_mode
+    cdef int mode, previous = tp_grad_mode
     if not tp_modes & MODE_PULLING:
         return run_at_level(p, inputs, params, flags)
-    above = level_above(highest_level(inputs))
-    if above is None or above.grad_mode == previous:
+    mode = mode_below(highest_level(inputs), previous)
+    if mode == previous:
         return run_at_level(p, inputs, params, flags)
-    set_grad_mode(above.grad_mode)
+    set_grad_mode(mode)
     try:
         return run_at_level(p, inputs, params, flags)
     finally:

@@ -243,7 +243,7 @@ cdef assign_inner(Tensor x, Tensor inner, str name):
     cdef Level level = find_level(x._level)
     cdef int previous = tp_grad_mode
     if level is not None and level.grad_mode >= 0:
-        set_grad_mode(level.grad_mode)
+        set_grad_mode(level.grad_mode and (previous or tp_modes & MODE_PULLING))
     try:
         # An operation of its own, so that the value's history is never that of a leaf.
         assign(x._value, _layer["clone"](inner) if inner.flags & REQUIRES_GRAD else inner, name)

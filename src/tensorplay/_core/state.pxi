@@ -135,12 +135,13 @@ cdef Level find_level(long level_id):
     return _stack.by_id.get(level_id)
 
 
-cdef Level level_above(long level_id):
-    """The lowest active gradient level above a level; its grad mode is that level's."""
+cdef int mode_below(long level_id, int default):
+    """The grad mode of a level: on where it was on at every gradient level above it."""
+    cdef int mode = -1
     for level in _stack.active:
         if (<Level>level).grad_mode >= 0 and (<Level>level).id > level_id:
-            return level
-    return None
+            mode = (<Level>level).grad_mode and mode != 0
+    return default if mode < 0 else mode
 
 
 cdef long innermost_box_level():

@@ -64,7 +64,7 @@ def is_neg(input: Tensor) -> bool:
 # --- parts ----------------------------------------------------------------------------------------
 
 real_view = linear(
-    "real", lambda x: x.real, lambda g, x: cast(g, x.dtype), batch=batch_elementwise, view=True,
+    "real", lambda x: x.real, lambda g: cast(g, g.dtype.to_complex()), batch=batch_elementwise, view=True,
     quiet=True,
 )  # fmt: skip
 imag_view = linear(
@@ -200,7 +200,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         )
     if not _is_paired(input) and input.is_box:
         input = input.contiguous()  # how a sample lies in memory is not the caller's choice
-    if not _is_paired(input):
+    if not _is_paired(input) and not input.is_box:
         raise RuntimeError(
             "view_as_complex(): the last dimension must have stride 1 and the others even "
             f"strides, got strides {input.stride()}; use .contiguous() first"

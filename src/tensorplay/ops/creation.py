@@ -30,10 +30,14 @@ from tensorplay.ops.structure import convert
 def lifted(x: Tensor) -> Tensor:
     """A new tensor as a value of the function-transform gradients it was made in.
 
-    So it can take, in place, values that depend on the inputs of that transform.
+    So it can take, in place, values that depend on the inputs of that transform. The inputs of a
+    forward level inside a vmap live at the level of that vmap, and so does what is made there.
     """
-    for level in core.active_levels():
-        if level.kind == "grad" and level.id > core.box_level(x):
+    levels = core.active_levels()
+    forward = max([level.id for level in levels if level.kind == "forward"], default=0)
+    for level in levels:
+        wanted = level.kind == "grad" or (level.kind == "vmap" and level.id < forward)
+        if wanted and level.id > core.box_level(x):
             x = core.box(x, None, level)
     return x
 

@@ -18,31 +18,45 @@ from tensorplay.ops.kinds import (
     linear,
     materialize,
     primitive,
+    signature,
 )
 
 
-def _cast_back(g: Any, x: Any) -> Any:
+def _cast_back(g: Any, source: dtypes.dtype) -> Any:
     """A cotangent in the dtype of the input: complex to real keeps the real part."""
-    if g.dtype.is_complex and not x.dtype.is_complex:
+    if g.dtype.is_complex and not source.is_complex:
         g = g.real
-    return cast(g, x.dtype)
+    return convert(g, source)
 
 
-def _cast_kernel(x: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+def _cast_kernel(x: np.ndarray, dtype: dtypes.dtype, source: dtypes.dtype) -> np.ndarray:
     if x.dtype.kind == "c" and dtype.category < dtypes.COMPLEX:
         x = x.real
     return x.astype(dtype.numpy)
 
 
-cast = primitive(
+# `source` is the dtype of the input: what the reverse rule needs of it.
+cast_op = primitive(
     "to_dtype",
     _cast_kernel,
-    params=("dtype",),
+    params=("dtype", "source"),
     vjp=_cast_back,
     jvp=lambda t, dtype: cast(t, dtype) if dtype.category >= dtypes.FLOAT else None,
     batch=batch_elementwise,
     node_name="ToCopyBackward0",
 )
+
+
+@signature(cast_op)
+def _to_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """`input` in another dtype, as a copy."""
+    return cast_op(input, dtype, input.dtype)
+
+
+def cast(x: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """x in another dtype, as a copy."""
+    return cast_op(x, dtype, x.dtype)
+
 
 clone = linear("clone", lambda x: x.copy(order="K"), lambda g: g, batch=batch_elementwise)
 
