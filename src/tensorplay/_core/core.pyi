@@ -2461,7 +2461,8 @@ class NormKernel:
         self,
         loop: builtins.str,
         full: builtins.int,
-        summed: builtins.bool = False,
+        sums: builtins.int = 0,
+        both: builtins.bool = False,
     ) -> None: ...
     def __call__(
         self,
