@@ -16,7 +16,7 @@ for _name in ("_segment_reduce:lengths", "_segment_reduce:offsets"):
     KNOWN[_name] = (("missing",), "a prototype that PyTorch does not document; use scatter_reduce")
 for _name in (
     "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_upsample_bilinear2d_aa",
-    "max_pool2d_with_indices_backward", "native_dropout_backward",
+    "max_pool2d_with_indices_backward",
 ):  # fmt: skip
     KNOWN[_name] = (("missing",), "a step inside of a public operator of PyTorch, which is there")
 KNOWN["chalf"] = (("missing",), "NumPy has no complex type of two halves")
