@@ -136,20 +136,23 @@ cdef class NormKernel:
     """`kernel(a, b, c, cols, eps)`: rows of `cols` elements standardised, or a derivative of that.
 
     The first `full` arrays have all rows, the others (or None) are one row. The result has all
-    rows, or is one row that is summed over them. None where the compiled loop does not apply.
+    rows, or `sums` rows that are summed over them, or (`both`) the ones followed by the others, as
+    one flat array. None where the compiled loop does not apply.
     """
 
     cdef void* f32
     cdef void* f64
     cdef int full
-    cdef bint summed
+    cdef int sums
+    cdef bint both
 
-    def __init__(self, str loop, int full, bint summed=False):
+    def __init__(self, str loop, int full, int sums=0, bint both=False):
         cdef const Loop* entry = named_loop(kernels().norm, loop)
         self.f32 = entry.f32
         self.f64 = entry.f64
         self.full = full
-        self.summed = summed
+        self.sums = sums
+        self.both = both
 
     def __call__(self, cnp.ndarray a, b, c, int64_t cols, double eps):
         cdef void* loop32 = self.f32
@@ -173,8 +176,8 @@ cdef class NormKernel:
                 return None
             data[i + 1] = cnp.PyArray_DATA(other)
         rows = size // cols
-        if self.summed:
-            sizes[0] = cols
+        if self.sums:
+            sizes[0] = self.sums * cols + (size if self.both else 0)
             out = cnp.PyArray_EMPTY(1, sizes, num, 0)
         else:
             out = empty_like_shape(a)

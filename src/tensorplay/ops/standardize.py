@@ -8,6 +8,8 @@ primitives are closed under differentiation, but for the one rule that is writte
 
     standardize(x, w, b) = y        standardize_input(v, x, w) = J(v * w)
     standardize_weight(v, x) = v * h, summed down to a shape
+
+standardize_backward is the last two and the sum of v at once, in one pass over memory.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import batch_size, front, materialize, primitive
-from tensorplay.ops.structure import sum_to
+from tensorplay.ops.structure import expand_to, sum_to
 
 _mean = core.ReduceKernel("mean", np.mean)
 _rows = core.NormKernel("standardize", 1)
 _rows_input = core.NormKernel("standardize_input", 2)
-_rows_weight = core.NormKernel("standardize_weight", 2, True)
+_rows_weight = core.NormKernel("standardize_weight", 2, 1)
+_rows_backward = core.NormKernel("standardize_backward", 2, 2, True)
 
 
 # --- kernels --------------------------------------------------------------------------------------
@@ -125,6 +128,22 @@ def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: A
     return core.sum_to_kernel(h, shape)
 
 
+def _backward_kernel(
+    v: np.ndarray, x: np.ndarray, w: np.ndarray, dims: Any, eps: float, shape: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    cols = _columns(x, dims)
+    if cols and _one_row(x, w, lead=dims[0]) and shape == w.shape:
+        out = _rows_backward(v, x, w, cols, eps)
+        if out is not None:
+            by_w, by_b = out[x.size :].reshape(2, *shape)
+            return out[: x.size].reshape(x.shape), by_w, by_b
+    return (
+        _input_kernel(v, x, w, dims, eps),
+        _weight_kernel(v, x, dims, eps, shape),
+        core.sum_to_kernel(v, shape),
+    )
+
+
 # --- rules ----------------------------------------------------------------------------------------
 
 
@@ -142,6 +161,8 @@ def _product(x: Any, w: Any) -> Any:
 def _standardize_vjp(
     g: Any, x: Any, w: Any, dims: Any, eps: float, w_shape: Any, b_shape: Any, wanted: Any
 ) -> Any:
+    if all(wanted) and w_shape == b_shape:
+        return standardize_backward(g, x, w, dims, eps, tuple(w_shape))
     return (
         standardize_input(g, x, w, dims, eps) if wanted[0] else None,
         standardize_weight(g, x, dims, eps, tuple(w_shape)) if wanted[1] else None,
@@ -176,6 +197,52 @@ def _input_vjp(
         _product(by_scaled, w) if wanted[0] else None,
         _input_by_x_vjp(g, v, x, w, dims, eps) if wanted[1] else None,
         sum_to(by_scaled * v, tuple(w_shape)) if wanted[2] else None,
+    )
+
+
+def _joined(*terms: Any) -> Any:
+    """The sum of the terms that are not None."""
+    found = [term for term in terms if term is not None]
+    return sum(found[1:], found[0]) if found else None
+
+
+def _backward_vjp(
+    g: Any, v: Any, x: Any, w: Any, dims: Any, eps: float, v_shape: Any, w_shape: Any, wanted: Any
+) -> Any:
+    a, b, c = g
+    by_v = by_x = by_w = None
+    if a is not None:
+        by_v, by_x, by_w = _input_vjp(a, v, x, w, dims, eps, w_shape, wanted)
+    return (
+        _joined(
+            by_v,
+            None if b is None else standardize(x, b, None, dims, eps),
+            None if c is None else expand_to(c, tuple(v_shape)),
+        )
+        if wanted[0]
+        else None,
+        _joined(by_x, None if b is None else standardize_input(v, x, b, dims, eps))
+        if wanted[1]
+        else None,
+        by_w,
+    )
+
+
+def _backward_jvp(
+    t: Any, v: Any, x: Any, w: Any, dims: Any, eps: float, shape: Any
+) -> tuple[Any, Any, Any]:
+    tv, tx, tw = t
+    return (
+        _joined(
+            None if tv is None else standardize_input(tv, x, w, dims, eps),
+            None if tx is None else _input_by_x_jvp(tx, v, x, w, dims, eps),
+            None if tw is None else standardize_input(v, x, tw, dims, eps),
+        ),
+        _joined(
+            None if tv is None else standardize_weight(tv, x, dims, eps, shape),
+            None if tx is None else sum_to(v * standardize_input(tx, x, None, dims, eps), shape),
+        ),
+        None if tv is None else sum_to(tv, shape),
     )
 
 
@@ -247,6 +314,18 @@ standardize_weight = primitive(
         ),
     ),
     batch=_batch,
+    node_name="NativeLayerNormBackwardBackward0",
+)
+
+standardize_backward = primitive(
+    "standardize_backward",
+    typed("standardize", _backward_kernel, "f"),
+    inputs=("v", "x", "w"),
+    params=("dims", "eps", "shape"),
+    vjp=_backward_vjp,
+    jvp=_backward_jvp,
+    batch=_batch,
+    outputs=3,
     node_name="NativeLayerNormBackwardBackward0",
 )
 

@@ -55,7 +55,7 @@ struct Kernels {
     const Loop* row2;            // "softmax_backward", "log_softmax_backward"
     GemmLoop<float> gemm_f32;
     GemmLoop<double> gemm_f64;
-    const Loop* norm;            // "standardize", "standardize_input", "standardize_weight"
+    const Loop* norm;            // "standardize" and its derivatives
 };
 
 const Kernels& kernels();        // chosen once, at first use

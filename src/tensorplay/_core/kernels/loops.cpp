@@ -61,6 +61,7 @@ static const Loop row2_loops[] = {
 static const Loop norm_loops[] = {
     ENTRY("standardize", standardize), ENTRY("standardize_input", standardize_input),
     ENTRY("standardize_weight", standardize_weight),
+    ENTRY("standardize_backward", standardize_backward),
     END,
 };
 

@@ -131,7 +131,11 @@ template <int width, class F, class T> static inline T fold_lanes(F f, const T* 
 #pragma omp simd
         for (int j = 0; j < width; ++j) part[j] = f(part[j], x[i + j]);
     }
-    for (int half = width / 2; half > 0; half /= 2)
+    for (int half = width / 2; half >= 8; half /= 2) {
+#pragma omp simd
+        for (int j = 0; j < half; ++j) part[j] = f(part[j], part[j + half]);
+    }
+    for (int half = width < 8 ? width / 2 : 4; half > 0; half /= 2)
         for (int j = 0; j < half; ++j) part[j] = f(part[j], part[j + half]);
     return part[0];
 }
@@ -151,6 +155,36 @@ template <class F, class T> static T fold(F f, const T* x, int64_t n)
     int64_t rest = (n - done) - (n - done) % narrow;
     if (rest) total = f(total, fold_lanes<narrow>(f, x + done, rest));
     for (int64_t i = done + rest; i < n; ++i) total = f(total, x[i]);
+    return total;
+}
+
+// The sum of the lanes of four vectors that stand one after the other.
+template <class T> __attribute__((always_inline)) static inline T sum_lanes(const T* part)
+{
+    T total = T(0);
+#pragma omp simd reduction(+ : total)
+    for (int j = 0; j < lanes<T>; ++j)
+        total += (part[j] + part[j + lanes<T>]) +
+                 (part[j + 2 * lanes<T>] + part[j + 3 * lanes<T>]);
+    return total;
+}
+
+// The sum of in(0) ... in(n-1), in blocks so that errors do not grow with n.
+template <class T, class In> __attribute__((always_inline)) static inline T sum_of(int64_t n, In in)
+{
+    constexpr int64_t width = 4 * lanes<T>, block = 4096;
+    T total = T(0);
+    for (int64_t first = 0; first < n; first += block) {
+        int64_t last = first + block < n ? first + block : n, i = first;
+        T part[width] = {}, rest = T(0);
+        for (; i + width <= last; i += width) {
+#pragma omp simd
+            for (int64_t j = 0; j < width; ++j) part[j] += in(i + j);
+        }
+#pragma omp simd reduction(+ : rest)
+        for (int64_t j = i; j < last; ++j) rest += in(j);
+        total += sum_lanes(part) + rest;
+    }
     return total;
 }
 
@@ -276,8 +310,9 @@ template <class T> void softmax(const T* x, T* out, int64_t rows, int64_t cols)
 {
     for_rows(rows, cols, [=](int64_t at) {
         T total = exp_shifted(x + at, out + at, cols, fold(Largest(), x + at, cols));
+        T scale = T(1) / total;
 #pragma omp simd
-        for (int64_t j = at; j < at + cols; ++j) out[j] /= total;
+        for (int64_t j = at; j < at + cols; ++j) out[j] *= scale;
     });
 }
 
@@ -332,13 +367,7 @@ template <class T>
 void softmax_backward(const T* g, const T* y, T* out, int64_t rows, int64_t cols)
 {
     for_rows(rows, cols, [=](int64_t at) {
-        T dot = T(0), buffer[tile];
-        for (int64_t j = 0; j < cols; j += tile) {
-            int64_t n = cols - j < tile ? cols - j : tile, first = at + j;
-#pragma omp simd
-            for (int64_t i = 0; i < n; ++i) buffer[i] = g[first + i] * y[first + i];
-            dot += fold(Sum(), buffer, n);
-        }
+        T dot = sum_of<T>(cols, [=](int64_t i) { return g[at + i] * y[at + i]; });
 #pragma omp simd
         for (int64_t j = at; j < at + cols; ++j) out[j] = y[j] * (g[j] - dot);
     });

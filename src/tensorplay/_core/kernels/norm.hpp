@@ -12,27 +12,6 @@
 
 namespace tensorplay::TENSORPLAY_ISA {
 
-// The sum of in(0) ... in(n-1), in blocks so that errors do not grow with n.
-template <class T, class In> static inline T sum_of(int64_t n, In in)
-{
-    constexpr int64_t width = 4 * lanes<T>, block = 4096;
-    T total = T(0);
-    for (int64_t first = 0; first < n; first += block) {
-        int64_t last = first + block < n ? first + block : n, i = first;
-        T part[width] = {}, rest = T(0);
-        for (; i + width <= last; i += width) {
-#pragma omp simd
-            for (int64_t j = 0; j < width; ++j) part[j] += in(i + j);
-        }
-#pragma omp simd reduction(+ : rest)
-        for (int64_t j = i; j < last; ++j) rest += in(j);
-        for (int64_t half = width / 2; half > 0; half /= 2)
-            for (int64_t j = 0; j < half; ++j) part[j] += part[j + half];
-        total += part[0] + rest;
-    }
-    return total;
-}
-
 template <class T> struct Spread {
     T mean, r;
     Spread(const T* x, int64_t n, T eps)
@@ -69,9 +48,8 @@ void standardize(const T* x, const T* w, const T* b, T* out, int64_t rows, int64
 
 // r * (u - mean(u) - h * mean(u * h)) with u = v * w.
 template <class T, class U>
-static inline void project_row(const T* x, T* out, int64_t n, T eps, U u)
+static inline void project_row(Spread<T> s, const T* x, T* out, int64_t n, U u)
 {
-    Spread<T> s(x, n, eps);
     T m = s.mean, r = s.r;
     T mean = sum_of<T>(n, [=](int64_t i) { return u(i); }) / T(n);
     T along = sum_of<T>(n, [=](int64_t i) { return u(i) * (x[i] - m); }) * r * r / T(n);
@@ -85,38 +63,65 @@ void standardize_input(const T* v, const T* x, const T* w, T* out, int64_t rows,
 {
     for_rows(rows, cols, [=](int64_t at) {
         const T* g = v + at;
+        Spread<T> s(x + at, cols, T(eps));
         if (w)
-            project_row(x + at, out + at, cols, T(eps), [=](int64_t i) { return g[i] * w[i]; });
+            project_row(s, x + at, out + at, cols, [=](int64_t i) { return g[i] * w[i]; });
         else
-            project_row(x + at, out + at, cols, T(eps), [=](int64_t i) { return g[i]; });
+            project_row(s, x + at, out + at, cols, [=](int64_t i) { return g[i]; });
     });
 }
 
-// out[cols] = the sum over rows of v * h, in parts that do not depend on the number of threads.
+// Calls body(row, sums) for every row, in parts that do not depend on the number of threads; each
+// part has `width` sums of its own, which are added up into out[width].
+template <class T, class Body>
+static inline void sum_over_rows(int64_t rows, int64_t cols, int64_t width, T* out, Body body)
+{
+    int64_t parts = rows * cols < grain_cheap ? 1 : rows < 16 ? rows : 16;
+    std::vector<T> sums(std::size_t(parts * width), T(0));
+    T* partial = sums.data();
+    split(parts, 2, [=](int64_t begin, int64_t end) {
+        for (int64_t p = begin; p < end; ++p)
+            for (int64_t row = rows * p / parts; row < rows * (p + 1) / parts; ++row)
+                body(row, partial + p * width);
+    });
+    for (int64_t j = 0; j < width; ++j) out[j] = partial[j];
+    for (int64_t p = 1; p < parts; ++p) {
+#pragma omp simd
+        for (int64_t j = 0; j < width; ++j) out[j] += partial[p * width + j];
+    }
+}
+
+// out[cols] = the sum over rows of v * h.
 template <class T>
 void standardize_weight(const T* v, const T* x, const T*, T* out, int64_t rows, int64_t cols,
                         double eps)
 {
-    int64_t parts = rows * cols < grain_cheap ? 1 : rows < 16 ? rows : 16;
-    std::vector<T> sums(std::size_t(parts * cols), T(0));
-    T* partial = sums.data();
-    split(parts, 2, [=](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p) {
-            T* total = partial + p * cols;
-            for (int64_t row = rows * p / parts; row < rows * (p + 1) / parts; ++row) {
-                const T *from = x + row * cols, *g = v + row * cols;
-                Spread<T> s(from, cols, T(eps));
-                T r = s.r, m = s.mean;
+    sum_over_rows(rows, cols, cols, out, [=](int64_t row, T* total) {
+        const T *from = x + row * cols, *g = v + row * cols;
+        Spread<T> s(from, cols, T(eps));
+        T r = s.r, m = s.mean;
 #pragma omp simd
-                for (int64_t j = 0; j < cols; ++j) total[j] += g[j] * ((from[j] - m) * r);
-            }
+        for (int64_t j = 0; j < cols; ++j) total[j] += g[j] * ((from[j] - m) * r);
+    });
+}
+
+// All of the backward pass while a row is in the cache: out has the cotangents of x (rows x cols),
+// then that of w (cols), then that of b (cols).
+template <class T>
+void standardize_backward(const T* v, const T* x, const T* w, T* out, int64_t rows, int64_t cols,
+                          double eps)
+{
+    sum_over_rows(rows, cols, 2 * cols, out + rows * cols, [=](int64_t row, T* total) {
+        const T *from = x + row * cols, *g = v + row * cols;
+        Spread<T> s(from, cols, T(eps));
+        project_row(s, from, out + row * cols, cols, [=](int64_t i) { return g[i] * w[i]; });
+        T r = s.r, m = s.mean, *sums = total + cols;
+#pragma omp simd
+        for (int64_t j = 0; j < cols; ++j) {
+            total[j] += g[j] * ((from[j] - m) * r);
+            sums[j] += g[j];
         }
     });
-    for (int64_t j = 0; j < cols; ++j) out[j] = partial[j];
-    for (int64_t p = 1; p < parts; ++p) {
-#pragma omp simd
-        for (int64_t j = 0; j < cols; ++j) out[j] += partial[p * cols + j];
-    }
 }
 
 }  // namespace tensorplay::TENSORPLAY_ISA
