@@ -12,6 +12,7 @@ _JIT = "TorchScript, graph capture and symbolic shapes: there is no compiler her
 _STORAGE = "untyped storage as an object of its own; the memory is a NumPy array, see numpy()"
 _VENDOR = "entry points of one vendor's library; the public operator is there"
 _INTERNAL = "an internal of PyTorch that its documentation does not list"
+_ENTRY = "what a public function or module calls, with enums in place of names; use that one"
 _REMOVED = "removed or deprecated in PyTorch; its replacement is there"
 _PROCESS = "about processes, multithreading of PyTorch's runtime or its build"
 _DISTRIBUTED = "distributed training is outside of this library"
@@ -35,6 +36,9 @@ EXCEPTIONS = {
                    "HalfTensor IntTensor LongTensor ShortTensor set_default_tensor_type eig lstsq "
                    "matrix_rank solve symeig has_lapack has_mkl has_openmp has_spectral range "
                    "to_dlpack"),
+        (_ENTRY, "embedding_bag gru gru_cell hinge_embedding_loss instance_norm kl_div lstm "
+                 "lstm_cell margin_ranking_loss poisson_nll_loss rnn_relu rnn_relu_cell rnn_tanh "
+                 "rnn_tanh_cell"),
         (_DEVICES, "AcceleratorError Event Stream StreamObjType DeviceObjType GradScaler "
                    "OutOfMemoryError get_device_module get_device is_vulkan_available "
                    "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 "
@@ -81,6 +85,7 @@ EXCEPTIONS = {
         (_REMOVED, "eig lstsq solve symeig new reinforce volatile resize resize_as name"),
         (_COMPLEX32, "chalf"),
         (_DISTRIBUTED, "is_distributed"),
+        (_ENTRY, "index"),
         (_INTERNAL, "as_subclass hash_tensor map2_ map_ "
                     "module_load slice_inverse grad_dtype"),
     ],
@@ -90,6 +95,7 @@ EXCEPTIONS = {
         (_PROCESS, "Profiler* kineto_available *multithreading_enabled "
                    "is_view_replay_enabled"),
         (_INTERNAL, "NestedIOFunction SavedTensor"),
+        (_REMOVED, "Variable variable"),
     ],
     "autograd.functional": [],
     "autograd.forward_ad": [(IMPORTS, "Any NamedTuple")],
