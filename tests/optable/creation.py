@@ -170,5 +170,6 @@ register(
         reference=lambda x, N=None, increasing=False: np.vander(x, N, increasing),
         complex=True,
         method=False,
+        skip={"parity_grad": "PyTorch overwrites what its own backward pass needs"},
     ),
 )
