@@ -204,3 +204,21 @@ class TestBadInput:
         assert message.startswith(mentions[0])
         for mention in mentions[1:]:
             assert mention in message
+
+
+class TestExpandedCotangents:
+    @pytest.mark.parametrize("dtype", [tp.float32, tp.float64])
+    @pytest.mark.parametrize("shape", [(3, 4), (1, 5), (7,), (0, 3), (1, 1), (40, 50)])
+    @pytest.mark.parametrize(
+        "function",
+        [F.gelu, F.silu, F.relu, tp.tanh, tp.sigmoid, F.softplus, tp.abs,
+         lambda x: F.layer_norm(x, x.shape[-1:]), lambda x: F.softmax(x, -1)],
+    )  # fmt: skip
+    def test_the_cotangent_of_a_sum_is_as_good_as_one_in_memory(self, function, shape, dtype):
+        x = tp.randn(shape, dtype=dtype, requires_grad=True)
+        y = function(x)
+        (a,) = tp.autograd.grad(y.sum(), x)
+        (b,) = tp.autograd.grad(function(x), x, tp.ones(shape, dtype=dtype))
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+        (c,) = tp.autograd.grad(function(x), x, tp.full((), 2.0, dtype=dtype).expand(shape))
+        np.testing.assert_allclose(c.numpy(), 2 * b.numpy(), rtol=1e-5, atol=1e-6)

@@ -140,13 +140,48 @@ cdef void run_binary(Primitive p, int num, void* a, void* b, void* out, int64_t 
             (<Binary64>f64)(<const double*>a, <const double*>b, <double*>out, rows, cols, layout)
 
 
+cdef bint is_repeated(cnp.ndarray x, cnp.ndarray other) noexcept:
+    """Whether x is one element expanded to the shape of `other`, as the cotangent of a sum is."""
+    cdef int i, ndim = cnp.PyArray_NDIM(x)
+    if ndim != cnp.PyArray_NDIM(other):
+        return False
+    for i in range(ndim):
+        if cnp.PyArray_DIMS(x)[i] != cnp.PyArray_DIMS(other)[i] \
+                or (cnp.PyArray_STRIDES(x)[i] and cnp.PyArray_DIMS(x)[i] != 1):
+            return False
+    return True
+
+
+cdef object repeated_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
+    """The loop's result where one of the arrays (of one dtype) is a repeated element, or None."""
+    cdef bint first
+    cdef cnp.ndarray full, out
+    if is_loop_array(a) and is_repeated(b, a):
+        first = False
+        full = a
+    elif is_loop_array(b) and is_repeated(a, b):
+        first = True
+        full = b
+    else:
+        return None
+    if not has_loop(p, full):
+        return None
+    out = empty_like_shape(full)
+    run_binary(p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
+               cnp.PyArray_DATA(out), 1, cnp.PyArray_SIZE(full), SCALAR_A if first else SCALAR_B)
+    return out
+
+
 cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
     """The loop's result for two arrays, or None."""
     cdef int64_t rows = 0, cols = 0
     cdef int layout
     cdef cnp.ndarray out
-    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not is_loop_array(a) \
-            or not cnp.PyArray_IS_C_CONTIGUOUS(b) or not has_loop(p, a):
+    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b):
+        return None
+    if not is_loop_array(a) or not cnp.PyArray_IS_C_CONTIGUOUS(b):
+        return repeated_arrays(p, a, b)
+    if not has_loop(p, a):
         return None
     layout = layout_of(a, b, &rows, &cols)
     if layout >= 0:

@@ -73,6 +73,7 @@ def _standardize_kernel(
 ) -> np.ndarray:
     cols = _columns(x, dims)
     if cols:
+        x = np.ascontiguousarray(x)
         out = _rows(x, w, b, cols, eps) if _one_row(x, w, b, lead=dims[0]) else None
         if out is not None:
             return out
@@ -100,6 +101,7 @@ def _input_kernel(
 ) -> np.ndarray:
     cols = _columns(x, dims)
     if cols:
+        v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
         out = _rows_input(v, x, w, cols, eps) if _one_row(x, w, lead=dims[0]) else None
         if out is None and w is not None:
             out = _rows_input(v * w, x, None, cols, eps)
@@ -119,6 +121,7 @@ def _input_kernel(
 def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: Any) -> np.ndarray:
     cols = _columns(x, dims)
     if cols and shape == (1,) * dims[0] + x.shape[dims[0] :]:
+        v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
         out = _rows_weight(v, x, None, cols, eps)
         if out is not None:
             return out.reshape(shape)
@@ -133,6 +136,7 @@ def _backward_kernel(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     cols = _columns(x, dims)
     if cols and _one_row(x, w, lead=dims[0]) and shape == w.shape:
+        v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
         out = _rows_backward(v, x, w, cols, eps)
         if out is not None:
             by_w, by_b = out[x.size :].reshape(2, *shape)
