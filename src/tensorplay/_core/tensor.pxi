@@ -426,7 +426,10 @@ cdef Tensor wrap_array(object array):
 
 def from_array(array):
     """A plain tensor that shares memory with `array`: the one place where arrays become tensors."""
-    return wrap_array(array)
+    cdef Tensor out = wrap_array(array)
+    if tp_modes & MODE_INFERENCE:
+        out.flags |= INFERENCE
+    return out
 
 
 def new_subclass(kind, array):

@@ -39,6 +39,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.autograd._context import FunctionCtx as FunctionCtx
 from tensorplay.autograd._dispatch import apply_rule
+from tensorplay.autograd._observe import Observed
 from tensorplay.autograd._rules import FunctionNode, UserRule
 from tensorplay.autograd._rules import VmapInfo as VmapInfo
 from tensorplay.autograd._saved import INPUT
@@ -192,8 +193,9 @@ class Function(metaclass=FunctionMeta):
             args, keywords = _bind(cls, args, kwargs)
         rule = UserRule(cls, args, keywords)
         if core.get_mode(_OBSERVED_BIT):
-            with _Observed(cls.__name__, rule.flat):
+            with Observed(cls.__name__, rule.flat) as observed:
                 outputs, _ = apply_rule(rule, rule.flat)
+                observed.outputs = outputs
         else:
             outputs, _ = apply_rule(rule, rule.flat)
         rule.forget_arguments()
@@ -212,21 +214,6 @@ def _bind(cls: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], tuple[str,
     if cls._has_setup or skipped:  # else what was left out stays out, as PyTorch has it
         bound.apply_defaults()
     return (*bound.args[len(lead) :], *bound.kwargs.values()), tuple(bound.kwargs)
-
-
-class _Observed:
-    """Reports a stretch of work to the observers, such as a running profiler."""
-
-    def __init__(self, name: str, inputs: Any) -> None:
-        self._name = name
-        self._inputs = inputs
-
-    def __enter__(self) -> None:
-        self._open = [(o, o.enter(self._name, self._inputs)) for o in core.mode_data.observers]
-
-    def __exit__(self, *_: Any) -> None:
-        for observer, token in self._open:
-            observer.leave(token, None)
 
 
 # --- once_differentiable --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -214,3 +215,42 @@ class inference_mode(_Mode):
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode is on in this thread."""
     return bool(core.get_mode(_INFERENCE_BIT))
+
+
+class _Threads(threading.local):
+    enabled = True
+
+
+_threads = _Threads()
+
+
+class set_multithreading_enabled(_Mode):
+    """PyTorch's switch between one thread and several in backward passes, as function or context.
+
+    A backward pass here runs in the thread that called it, and compiled loops over large arrays
+    use `tensorplay.get_num_threads()` threads in either case; so this only remembers what was
+    asked for, and code that uses it runs unchanged.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = bool(mode)
+        self.prev = _threads.enabled
+        _threads.enabled = self.mode
+
+    def __enter__(self) -> None:
+        _threads.enabled = self.mode
+
+    def __exit__(self, *_: Any) -> None:
+        _threads.enabled = self.prev
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _threads.enabled = self.prev
+        return super().__call__(function)
+
+    def _again(self) -> _Mode:
+        return set_multithreading_enabled(self.mode)
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last called with, in this thread."""
+    return _threads.enabled
