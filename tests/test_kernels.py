@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import scipy.special as special
+
 import tensorplay._core.core as core
 
 ADDRESS, SIZE, INT, NAME = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_char_p

@@ -27,9 +27,7 @@ from tensorplay._core.core import Tensor as Tensor
 from tensorplay._core.core import get_num_threads as get_num_threads
 from tensorplay._core.core import is_grad_enabled as is_grad_enabled
 from tensorplay._core.core import set_num_threads as set_num_threads
-from tensorplay.autograd.anomaly import (
-    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
-)
+from tensorplay.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from tensorplay.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tensorplay.autograd.grad_mode import enable_grad as enable_grad
 from tensorplay.autograd.grad_mode import inference_mode as inference_mode

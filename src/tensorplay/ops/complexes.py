@@ -64,8 +64,8 @@ def is_neg(input: Tensor) -> bool:
 # --- parts ----------------------------------------------------------------------------------------
 
 real_view = linear(
-    "real", lambda x: x.real, lambda g: cast(g, g.dtype.to_complex()), batch=batch_elementwise, view=True,
-    quiet=True,
+    "real", lambda x: x.real, lambda g: cast(g, g.dtype.to_complex()),
+    batch=batch_elementwise, view=True, quiet=True,
 )  # fmt: skip
 imag_view = linear(
     "imag", lambda x: x.imag, lambda g: from_imag(g), batch=batch_elementwise, view=True,
