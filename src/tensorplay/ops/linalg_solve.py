@@ -338,9 +338,9 @@ def inv(A: Tensor) -> Tensor:
         RuntimeError: if A is not a batch of square matrices of a floating point or complex dtype.
 
     >>> import tensorplay as tp
-    >>> tp.linalg.inv(tp.tensor([[2., 0.], [0., 4.]]))
-    tensor([[0.5000, 0.0000],
-            [0.0000, 0.2500]])
+    >>> tp.linalg.inv(tp.tensor([[2., 1.], [2., 2.]]))
+    tensor([[ 1.0000, -0.5000],
+            [-1.0000,  1.0000]])
     """
     check_matrix("linalg.inv", A, square=True)
     return inverse_op(A, "linalg.inv")[0]
