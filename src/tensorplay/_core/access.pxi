@@ -201,11 +201,7 @@ cdef extern from "Python.h":
 
 def attributes_of(Tensor x):
     """The dictionary of attributes that users set on a tensor (made when first asked for)."""
-    if type(x) is not Tensor:     # instances of a Python subclass have a dictionary anyway
-        return PyObject_GenericGetDict(x, NULL)
-    if x.attributes is None:
-        x.attributes = {}
-    return x.attributes
+    return PyObject_GenericGetDict(x, NULL)
 
 
 cdef extern from "numpy/arrayobject.h":

@@ -19,7 +19,7 @@ cdef const Loop* named_loop(const Loop* table, str name) except NULL:
     return entry
 
 
-cdef class ReduceKernel:
+cdef class ReduceKernel(Kernel):
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
 
     cdef void* f32
@@ -34,7 +34,13 @@ cdef class ReduceKernel:
         self.fallback = fallback
         self.empty_ok = empty_ok
 
-    def __call__(self, cnp.ndarray x, tuple dims, bint keepdim):
+    cdef object run(self, PyObject** args, Py_ssize_t n):
+        if n != 3:
+            raise TypeError(f"ReduceKernel: expected x, dims and keepdim, got {n} arguments")
+        return self.reduce(<cnp.ndarray?><object>args[0], <tuple?><object>args[1],
+                           bool(<object>args[2]))
+
+    cdef object reduce(self, cnp.ndarray x, tuple dims, bint keepdim):
         cdef int ndim = cnp.PyArray_NDIM(x), count = len(dims), first, last, i, k = 0
         cdef int64_t outer = 1, length = 1, inner = 1
         cdef cnp.npy_intp sizes[32]
@@ -64,8 +70,6 @@ cdef class ReduceKernel:
         if length == 0 and not self.empty_ok:
             return self.slow(x, dims, keepdim)
         out = cnp.PyArray_EMPTY(k, sizes, cnp.PyArray_TYPE(x), 0)
-        source = <size_t>cnp.PyArray_DATA(x)
-        target = <size_t>cnp.PyArray_DATA(out)
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             with nogil:
                 (<Reduce32>loop32)(<const float*><void*>cnp.PyArray_DATA(x),
@@ -77,11 +81,14 @@ cdef class ReduceKernel:
         return out
 
     cdef slow(self, x, dims, keepdim):
-        with np.errstate(all="ignore"):
+        token = quiet_enter()
+        try:
             return self.fallback(x, axis=dims, keepdims=keepdim)
+        finally:
+            quiet_leave(token)
 
 
-cdef class RowKernel:
+cdef class RowKernel(Kernel):
     """`kernel(*arrays)`: one result row per row of one or two arrays (softmax and its kin)."""
 
     cdef void* f32
@@ -96,7 +103,13 @@ cdef class RowKernel:
         self.two = two
         self.fallback = fallback
 
-    def __call__(self, cnp.ndarray x, cnp.ndarray y=None):
+    cdef object run(self, PyObject** args, Py_ssize_t n):
+        if n != 1 + self.two:
+            raise TypeError(f"RowKernel: expected {1 + self.two} arrays, got {n} arguments")
+        return self.rows(<cnp.ndarray?><object>args[0],
+                         <cnp.ndarray?><object>args[1] if self.two else None)
+
+    cdef object rows(self, cnp.ndarray x, cnp.ndarray y):
         cdef int ndim = cnp.PyArray_NDIM(x)
         cdef int64_t rows, cols
         cdef cnp.ndarray out
@@ -315,7 +328,7 @@ cdef inline bint foldable(cnp.ndarray a, cnp.ndarray b) noexcept:
     return cnp.PyArray_NDIM(b) == 2 and cnp.PyArray_NDIM(a) > 2 and cnp.PyArray_IS_C_CONTIGUOUS(a)
 
 
-cdef class ProductKernel:
+cdef class ProductKernel(Kernel):
     """`kernel(a, b)`: the product of the last two dims; small real matrices through the own loop.
 
     Otherwise `fallback(a, b)`, which also says what is wrong with operands that do not fit.
@@ -329,7 +342,12 @@ cdef class ProductKernel:
         self.a_transposed = a_transposed
         self.b_transposed = b_transposed
 
-    def __call__(self, cnp.ndarray a, cnp.ndarray b):
+    cdef object run(self, PyObject** args, Py_ssize_t n):
+        if n != 2:
+            raise TypeError(f"ProductKernel: expected 2 arrays, got {n} arguments")
+        return self.product(<cnp.ndarray?><object>args[0], <cnp.ndarray?><object>args[1])
+
+    cdef object product(self, cnp.ndarray a, cnp.ndarray b):
         if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
             out = small_product(a, b, self.a_transposed, self.b_transposed)
         elif not self.a_transposed and foldable(a, b):
@@ -339,7 +357,7 @@ cdef class ProductKernel:
         return self.fallback(a, b) if out is None else out
 
 
-cdef class LinearKernel:
+cdef class LinearKernel(Kernel):
     """`kernel(x, w, b)`: x @ w.T + b for a matrix of rows x, with b a row or None."""
 
     cdef object fallback
@@ -352,7 +370,13 @@ cdef class LinearKernel:
         self.add32 = entry.f32
         self.add64 = entry.f64
 
-    def __call__(self, cnp.ndarray x, cnp.ndarray w, b):
+    cdef object run(self, PyObject** args, Py_ssize_t n):
+        if n != 3:
+            raise TypeError(f"LinearKernel: expected x, w and b, got {n} arguments")
+        return self.affine(<cnp.ndarray?><object>args[0], <cnp.ndarray?><object>args[1],
+                           <object>args[2])
+
+    cdef object affine(self, cnp.ndarray x, cnp.ndarray w, b):
         cdef cnp.ndarray out, row
         cdef int64_t m, n
         if b is not None:
@@ -384,11 +408,56 @@ def sum_to_kernel(cnp.ndarray x, tuple shape):
     """x summed over the dims that broadcasting from `shape` added or stretched."""
     cdef int extra = cnp.PyArray_NDIM(x) - len(shape), i
     cdef tuple sizes = (<object>x).shape
+    cdef object out = None
+    if is_loop_array(x) and len(shape) <= 32:
+        out = sum_block(x, shape, extra)
+        if out is not None:
+            return out
     dims = tuple(range(extra)) + tuple(
         [i + extra for i in range(len(shape)) if shape[i] == 1 and sizes[i + extra] != 1])
     if not dims:
         return (<object>x).reshape(shape)
     return _sum_kernel(x, dims, False).reshape(shape)
+
+
+cdef object sum_block(cnp.ndarray x, tuple shape, int extra):
+    """The same where the dims to sum over follow each other, for one compiled loop; or None."""
+    cdef int ndim = cnp.PyArray_NDIM(x), first = -1, last = -1, i
+    cdef int64_t outer = 1, length = 1, inner = 1, size
+    cdef cnp.npy_intp sizes[32]
+    cdef cnp.ndarray out
+    cdef void* f32 = (<ReduceKernel>_sum_kernel).f32
+    cdef void* f64 = (<ReduceKernel>_sum_kernel).f64
+    for i in range(ndim):
+        size = cnp.PyArray_DIMS(x)[i]
+        if i >= extra:
+            sizes[i - extra] = <Py_ssize_t>shape[i - extra]
+        if i < extra or (sizes[i - extra] == 1 and size != 1):
+            if last >= 0 and last != i - 1:
+                if size == 1:
+                    continue
+                return None
+            if first < 0:
+                first = i
+            last = i
+    if first < 0:
+        return None
+    for i in range(ndim):
+        size = cnp.PyArray_DIMS(x)[i]
+        if i < first:
+            outer *= size
+        elif i <= last:
+            length *= size
+        else:
+            inner *= size
+    out = cnp.PyArray_EMPTY(ndim - extra, sizes, cnp.PyArray_TYPE(x), 0)
+    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+        (<Reduce32>f32)(<const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(out),
+                        outer, length, inner)
+    else:
+        (<Reduce64>f64)(<const double*>cnp.PyArray_DATA(x), <double*>cnp.PyArray_DATA(out),
+                        outer, length, inner)
+    return out
 
 
 cdef object _sum_kernel = ReduceKernel("sum", np.sum)

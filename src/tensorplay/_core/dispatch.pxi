@@ -1,11 +1,15 @@
 # The general path of an operation: promotion and transform levels.
 
 cdef dict _layer = {}
+cdef Primitive ADD = None, MUL = None     # of the layer, at hand for the engine
 
 
 def register_layer(**functions):
     """Give the core what the Python layers define: cast, sum_to, expand, conj, neg, mul, ..."""
+    global ADD, MUL
     _layer.update(functions)
+    ADD = _layer.get("add")
+    MUL = _layer.get("mul")
 
 
 cdef object apply_primitive(Primitive p, tuple inputs, tuple params):
@@ -37,6 +41,75 @@ cdef object apply_primitive(Primitive p, tuple inputs, tuple params):
     if tp_modes & MODE_OBSERVED:
         return observed(p, inputs, params, flags)
     return run_primitive(p, inputs, params, flags)
+
+
+cdef enum:
+    MAX_DIRECT = 16
+
+
+cdef object direct_call(Primitive p, PyObject** args, Py_ssize_t n):
+    """A call with plain tensors of one dtype that needs no unpacking; None where it is not one."""
+    cdef PyObject* values[MAX_DIRECT]
+    cdef unsigned int flags = 0
+    cdef int num = -1, i
+    cdef Tensor x
+    if tp_modes or p.variadic or n != p.n_required or n > MAX_DIRECT or p.n_inputs == 0:
+        return None
+    for i in range(p.n_inputs):
+        item = <object>args[i]
+        if item is None:
+            values[i] = args[i]
+            continue
+        if not is_tensor(item):
+            return None
+        x = <Tensor>item
+        if x.flags & (SLOW | VIEW) and not fast_ready(x):
+            return None
+        if p.promote is not None and num >= 0 and num != typenum_of(x):
+            return None
+        num = typenum_of(x)
+        flags |= x.flags
+        values[i] = <PyObject*>x._array
+    if p.promote_float and not is_differentiable_typenum(num):
+        return None
+    for i in range(p.n_inputs, n):
+        values[i] = args[i]
+    result = call_kernel(p, values, n)
+    if p.is_view or (flags & REQUIRES_GRAD and tp_grad_mode and p.differentiable):
+        inputs = tuple_of(args, p.n_inputs)
+        params = tuple_of(args + p.n_inputs, n - p.n_inputs)
+        if p.is_view:
+            mark_views(p, inputs, params, result)
+        if flags & REQUIRES_GRAD and tp_grad_mode and p.differentiable:
+            record(p, inputs, params, result)
+    return result
+
+
+cdef tuple tuple_of(PyObject** items, Py_ssize_t n):
+    cdef tuple out = PyTuple_New(n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        Py_INCREF(<object>items[i])
+        PyTuple_SET_ITEM(out, i, <object>items[i])
+    return out
+
+
+cdef object call_kernel(Primitive p, PyObject** values, Py_ssize_t n):
+    """The kernel's result(s) for arrays and parameters, as tensor(s)."""
+    try:
+        if p.quiet:
+            result = PyObject_Vectorcall(p.kernel, values, n, NULL)
+        else:
+            token = quiet_enter()
+            try:
+                result = PyObject_Vectorcall(p.kernel, values, n, NULL)
+            finally:
+                quiet_leave(token)
+    except ValueError as error:
+        raise kernel_error(p, [<object>values[i] for i in range(p.n_inputs)], error) from None
+    if p.outputs == 1:
+        return wrap_result(result)
+    return tuple([wrap_result(item) for item in result])
 
 
 cdef object observed(Primitive p, tuple inputs, tuple params, unsigned int flags):

@@ -5,6 +5,7 @@ cdef enum:
     NEEDED = 2       # leads to an input that was asked for
     OWNED = 4        # the cotangent buffer was made by the engine and may be added to in place
     CAPTURED = 8     # is itself such an input
+    FILL = 16        # ... a leaf whose .grad is to be filled
 
 
 cdef bint _slots_taken = False     # whether a run uses the slots inside the nodes
@@ -30,8 +31,6 @@ cdef class Run:
     cdef priority_queue[Ready] ready
     cdef bint keep, selective
     cdef uint64_t floor                         # nodes made before this cannot lead to a target
-    cdef dict captured                          # (id(node), number) -> cotangent
-    cdef set accumulate                         # ids of nodes whose leaf is to be filled
     cdef list roots
     cdef object __weakref__
 
@@ -122,11 +121,11 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
     cdef int previous = tp_grad_mode
     cdef Node node
     cdef PyObject* item
+    cdef bint leaves = False
     run.roots = roots
     run.keep = keep
     run.selective = targets is not None
-    run.captured = {}
-    run.accumulate = set()
+    run.visited.reserve(64)
     run.inside = not _slots_taken
     if run.inside:
         _slots_taken = True
@@ -142,8 +141,10 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
                 # A target may not be reachable: it must still be cleaned up.
                 run.visited.push_back(<PyObject*>node)
                 if i in accumulate:
-                    run.accumulate.add(id(node))
-            if any([type(node) is AccumulateGrad for node, _ in targets]):
+                    run.slot(node).state |= FILL
+                if type(node) is AccumulateGrad:
+                    leaves = True
+            if leaves:
                 run.floor = 0
         discover(run)
         if run.selective and not allow_unused:
@@ -154,7 +155,7 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
         seed(run)
         drain(run, targets)
         if run.selective:
-            return [run.captured.get((id(node), number)) for node, number in targets]
+            return captured_all(run, targets, allow_unused, unused_message)
     finally:
         _running = outer_name
         tp_run = outer
@@ -168,10 +169,13 @@ def run_backward(list roots, bint keep, bint create_graph, targets=None, accumul
 cdef clear(Run run, Node node):
     cdef Slot* slot = run.slot(node)
     cdef PyObject* held = slot.cotangent
+    cdef PyObject* kept = slot.captured
     slot.cotangent = NULL
+    slot.captured = NULL
     slot.waiting = 0
     slot.state = 0
     Py_XDECREF(held)
+    Py_XDECREF(kept)
 
 
 cdef seed(Run run):
@@ -191,10 +195,11 @@ cdef inline enqueue(Run run, Node node):
 
 cdef deliver(Run run, Node node, Py_ssize_t number, object cotangent):
     """Add a cotangent to what has arrived at one output of a node."""
-    cdef Slot* slot = run.slot(node)
+    cdef Slot* slot
     cdef list parts
     if cotangent is None:
         return
+    slot = run.slot(node)
     if node.outputs == 1:
         if slot.cotangent is NULL:
             Py_INCREF(cotangent)
@@ -203,7 +208,7 @@ cdef deliver(Run run, Node node, Py_ssize_t number, object cotangent):
                 add_in_place(<Tensor>slot.cotangent, <Tensor>cotangent):
             pass
         else:
-            total = binary_call(<Primitive>_layer["add"], <object>slot.cotangent, cotangent)
+            total = binary_call(ADD, <object>slot.cotangent, cotangent)
             Py_INCREF(total)
             held = <object>slot.cotangent
             Py_DECREF(held)
@@ -216,7 +221,7 @@ cdef deliver(Run run, Node node, Py_ssize_t number, object cotangent):
         slot.cotangent = <PyObject*>parts
     parts = <list>slot.cotangent
     parts[number] = cotangent if parts[number] is None else \
-        binary_call(<Primitive>_layer["add"], parts[number], cotangent)
+        binary_call(ADD, parts[number], cotangent)
 
 
 cdef bint add_in_place(Tensor total, Tensor part):
@@ -229,7 +234,7 @@ cdef bint add_in_place(Tensor total, Tensor part):
     b = part._array
     if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not same_shape(total, part):
         return False
-    add = <Primitive>_layer["add"]
+    add = ADD
     if is_loop_array(a) and cnp.PyArray_IS_C_CONTIGUOUS(b) and has_loop(add, a):
         run_binary(add, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
                    cnp.PyArray_DATA(a), 1, cnp.PyArray_SIZE(a), SAME)
@@ -270,6 +275,10 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
     cdef Node child
     cdef Slot* slot
     cdef bint leaf = type(node) is AccumulateGrad
+    if is_simple(node, state, cotangent):
+        if not run.selective or state & NEEDED:
+            pull_each(run, <PrimitiveNode>node, cotangent)
+        return
     if leaf and (<AccumulateGrad>node).variable.hooks:
         cotangent = call_hooks((<AccumulateGrad>node).variable.hooks, cotangent)
         owned = False
@@ -282,7 +291,7 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
         if state & CAPTURED:
             capture(run, node, cotangent)
         if leaf:
-            if id(node) in run.accumulate:
+            if state & FILL:
                 accumulate(<AccumulateGrad>node, cotangent, owned)
             return
         wanted = wanted_inputs(run, node)
@@ -310,6 +319,56 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
             number = 0 if node.next_numbers is None else <Py_ssize_t>node.next_numbers[i]
             deliver(run, child, number, <object>PyTuple_GET_ITEM(result, i))
         slot = run.slot(child)
+        slot.waiting -= 1
+        if slot.waiting == 0:
+            enqueue(run, child)
+
+
+cdef inline bint is_simple(Node node, int state, object cotangent) noexcept:
+    """Whether there is nothing to do for a node but to run one rule per input."""
+    return (type(node) is PrimitiveNode and node.extras is None and node.outputs == 1
+            and cotangent is not None and not state & CAPTURED
+            and not tp_modes & (MODE_ANOMALY | MODE_OBSERVED)
+            and node.primitive.vjp_joint is None and node.primitive.outputs == 1)
+
+
+cdef pull_each(Run run, PrimitiveNode node, object cotangent):
+    """Run a simple node: hand on what each input's rule gives, without collecting it."""
+    cdef Primitive p = node.primitive
+    cdef Py_ssize_t i, n = node.inputs
+    cdef tuple saved = node.saved
+    cdef object out = None, value
+    cdef Node child
+    cdef Slot* slot
+    if node.released:
+        raise RuntimeError(released_message(node))
+    if saved is not None:
+        if saved_as_is(node):
+            if PyTuple_GET_SIZE(saved) > n:
+                out = <object>PyTuple_GET_ITEM(saved, n)
+        else:
+            unpacked = [None if saved[i] is None else unpack_saved(node, i)
+                        for i in range(len(saved))]
+            if len(unpacked) > n:
+                out = unpacked[n]
+            saved = tuple(unpacked)
+        if not run.keep:
+            node.released = True
+            node.saved = None
+    for i in range(n):
+        child = next_node(node, i)
+        if child is None:
+            continue
+        slot = run.slot(child)
+        if run.selective and not slot.state & NEEDED:
+            continue
+        if p.vjp_rules[i] is not None:
+            value = input_vjp(p, <Rule>p.vjp_rules[i], saved, node, out, cotangent)
+            if value is not None and p.broadcasts and node.shapes is not None:
+                value = sum_to(<Tensor>value, <tuple>node.shapes[i])
+            deliver(run, child, 0 if node.next_numbers is None
+                    else <Py_ssize_t>node.next_numbers[i], value)
+            slot = run.slot(child)
         slot.waiting -= 1
         if slot.waiting == 0:
             enqueue(run, child)
@@ -349,12 +408,30 @@ cdef object wanted_inputs(Run run, Node node):
 
 
 cdef capture(Run run, Node node, object cotangent):
-    cdef Py_ssize_t i
-    if node.outputs == 1:
-        run.captured[(id(node), 0)] = cotangent
-    elif cotangent is not None:
-        for i in range(node.outputs):
-            run.captured[(id(node), i)] = cotangent[i]
+    cdef Slot* slot = run.slot(node)
+    cdef PyObject* old = slot.captured
+    Py_INCREF(cotangent)
+    slot.captured = <PyObject*>cotangent
+    Py_XDECREF(old)
+
+
+cdef list captured_all(Run run, targets, bint allow_unused, unused_message):
+    cdef list found = []
+    for i, (node, number) in enumerate(targets):
+        cotangent = captured(run, <Node>node, number)
+        if cotangent is None and not allow_unused:
+            raise RuntimeError(unused_message.format(i))
+        found.append(cotangent)
+    return found
+
+
+cdef object captured(Run run, Node node, Py_ssize_t number):
+    """The cotangent that arrived at an output of a node which was asked for; or None."""
+    cdef Slot* slot = run.slot(node)
+    if slot.captured is NULL:
+        return None
+    found = <object>slot.captured
+    return found[number] if type(found) is list else found
 
 
 # --- hooks ----------------------------------------------------------------------------------------
@@ -475,9 +552,9 @@ cdef add_gradient(Tensor x, Tensor cotangent, bint owned):
             x._grad = _layer["clone"](cotangent)
         return
     if tp_grad_mode:
-        x._grad = binary_call(<Primitive>_layer["add"], x._grad, cotangent)
+        x._grad = binary_call(ADD, x._grad, cotangent)
     elif x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
-        x._grad = binary_call(<Primitive>_layer["add"], x._grad, cotangent)
+        x._grad = binary_call(ADD, x._grad, cotangent)
     else:
         count_change(x._grad)
 
@@ -508,6 +585,22 @@ def accumulate_into(Tensor x, Tensor cotangent):
     """Add a cotangent to `x.grad`, as the engine does at a leaf."""
     with _accumulate_lock:
         add_gradient(x, cotangent, False)
+
+
+def unit_cotangent(x):
+    """The one that the backward pass of a plain real scalar starts with; None for anything else."""
+    cdef cnp.ndarray array, one
+    if not is_tensor(x) or (<Tensor>x)._array is None:
+        return None
+    array = (<Tensor>x)._array
+    if not is_loop_array(array) or cnp.PyArray_SIZE(array) != 1:
+        return None
+    one = empty_like_shape(array)
+    if cnp.PyArray_TYPE(one) == cnp.NPY_FLOAT:
+        (<float*>cnp.PyArray_DATA(one))[0] = 1
+    else:
+        (<double*>cnp.PyArray_DATA(one))[0] = 1
+    return new_tensor(one)
 
 
 def ones_shaped(tuple shape, dtype):

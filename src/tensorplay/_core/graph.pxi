@@ -4,7 +4,8 @@ cdef struct Slot:
     # What one backward run keeps per node (see engine.pxi).
     Py_ssize_t waiting     # consumers that have not yet delivered their cotangent
     PyObject* cotangent    # owned: Tensor, or list for a node of several outputs
-    int state              # SEEN | NEEDED | OWNED
+    PyObject* captured     # owned: the cotangent of a node that was asked for, once it has run
+    int state              # SEEN | NEEDED | ...
 
 
 cdef uint64_t _sequence = 0
@@ -32,6 +33,13 @@ cdef tuple next_nodes(Node node):
     return tuple([next_node(node, i) for i in range(node.inputs)])
 
 
+cdef struct Meta:
+    # Shape and dtype of an output, held without an object.
+    int ndim
+    int typenum
+    cnp.npy_intp dims[5]
+
+
 @cython.freelist(256)
 @cython.trashcan(True)
 cdef class Node:
@@ -46,6 +54,17 @@ cdef class Node:
     cdef Slot slot
     cdef Extras extras             # hooks and notes, when there are any
     cdef object __weakref__
+
+    # What a PrimitiveNode keeps. It is declared here because only types of one size share the
+    # free list, and nearly every node is a PrimitiveNode.
+    cdef Primitive primitive
+    cdef tuple params
+    cdef tuple saved             # per input what the rules need of it, then the output(s); or None
+    cdef tuple versions          # versions of the saved inputs; None when all are 0
+    cdef tuple shapes            # shapes of the inputs; None when all equal the output's
+    cdef bint released
+    cdef Meta meta
+    cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
 
     cdef tuple apply(self, object cotangent, object wanted, bint keep):
         """The cotangents of the inputs (None where not wanted); frees what was saved unless keep.
@@ -211,32 +230,23 @@ cdef inline Node edge_of(Tensor x):
     return accumulator_of(x)
 
 
-def gradient_edge(Tensor x):
+cpdef tuple gradient_edge(Tensor x):
     """(node, output number) that cotangents of `x` flow to; (None, 0) without a graph."""
     if x.flags & VIEW:
         refresh(x)
     return edge_of(x), x.output_nr
 
 
-cdef struct Meta:
-    # Shape and dtype of an output, held without an object.
-    int ndim
-    int typenum
-    cnp.npy_intp dims[5]
+def gradient_edges(items):
+    """[(node, output number), ...] of tensors and of pairs that are such edges already."""
+    cdef list found = []
+    for item in items:
+        found.append(gradient_edge(<Tensor>item) if is_tensor(item) else (item[0], item[1]))
+    return found
 
 
-@cython.trashcan(True)
 cdef class PrimitiveNode(Node):
     """A recorded primitive: which one, its static parameters, and what its rules asked to keep."""
-
-    cdef readonly Primitive primitive
-    cdef tuple params
-    cdef tuple saved             # per input what the rules need of it, then the output(s); or None
-    cdef tuple versions          # versions of the saved inputs; None when all are 0
-    cdef tuple shapes            # shapes of the inputs; None when all equal the output's
-    cdef bint released
-    cdef Meta meta
-    cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
 
     def name(self):
         """The operation's name, such as 'MulBackward0'."""

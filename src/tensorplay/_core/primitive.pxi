@@ -67,6 +67,7 @@ cdef class Primitive:
     cdef readonly object jvp           # (primitive, primals, tangents, out, params) -> tangent(s)
     cdef readonly object batch         # (primitive, values, bdims, params) -> (value(s), bdim(s))
     cdef readonly str promote          # None, 'same' (common dtype) or 'float' (at least floating)
+    cdef bint promote_float
     cdef readonly bint broadcasts      # inputs may be smaller than what the rules return
     cdef readonly bint is_view
     cdef readonly bint quiet           # the kernel itself never raises a NumPy warning
@@ -103,6 +104,7 @@ cdef class Primitive:
         self.jvp = jvp
         self.batch = batch
         self.promote = promote
+        self.promote_float = promote == "float"
         self.partials = partials
         self.broadcasts = broadcasts or partials
         self.is_view = view
@@ -198,10 +200,10 @@ cdef object primitive_vectorcall(object callable, PyObject** args, size_t nargsf
             result = unary_fast(self, <object>args[0])
             if result is not None:
                 return result
-    positional = PyTuple_New(n)
-    for i in range(n):
-        Py_INCREF(<object>args[i])
-        PyTuple_SET_ITEM(positional, i, <object>args[i])
+        result = direct_call(self, args, n)
+        if result is not None:
+            return result
+    positional = tuple_of(args, n)
     if kwnames is NULL:
         return primitive_entry(self, positional, None)
     keywords = {}
@@ -322,13 +324,35 @@ cdef extern from *:
     void tp_enable_vectorcall(PyTypeObject*, Py_ssize_t)
 
 
+cdef class Kernel:
+    """A compiled kernel: called with arrays and parameters, by position."""
+
+    cdef vectorcallfunc vectorcall
+
+    def __cinit__(self, *args, **kwargs):
+        self.vectorcall = <vectorcallfunc>kernel_vectorcall
+
+    cdef object run(self, PyObject** args, Py_ssize_t n):
+        raise NotImplementedError(type(self).__name__)
+
+
+cdef object kernel_vectorcall(object callable, PyObject** args, size_t nargsf, PyObject* kwnames):
+    if kwnames is not NULL:
+        raise TypeError(f"{type(callable).__name__}: a kernel takes arguments by position only")
+    return (<Kernel>callable).run(args, PyVectorcall_NARGS(nargsf))
+
+
 cdef enable_vectorcall():
     cdef Primitive probe = Primitive.__new__(Primitive)
     cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
     cdef Operation other = Operation.__new__(Operation)
+    cdef Kernel kernel = Kernel.__new__(Kernel)
     tp_enable_vectorcall(<PyTypeObject*>Primitive, offset)
     offset = <char*>&other.vectorcall - <char*><PyObject*>other
     tp_enable_vectorcall(<PyTypeObject*>Operation, offset)
+    offset = <char*>&kernel.vectorcall - <char*><PyObject*>kernel
+    for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel):
+        tp_enable_vectorcall(<PyTypeObject*>kind, offset)
 
 
 enable_vectorcall()

@@ -212,10 +212,52 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
                 result[i] = input_vjp(p, <Rule>p.vjp_rules[i], source, node, out, cotangent)
     if node.shapes is not None and p.broadcasts:
         for i in range(n):
-            value = result[i]
-            if value is not None and shape_of(<Tensor>value) != node.shapes[i]:
-                result[i] = _layer["sum_to"](value, node.shapes[i])
+            if result[i] is not None:
+                result[i] = sum_to(<Tensor>result[i], node.shapes[i])
     return tuple(result)
+
+
+cdef bint saved_as_is(PrimitiveNode node) except -1:
+    """Whether rules can take what a node saved just as it is kept; checks it for changes."""
+    cdef Py_ssize_t i, n = node.inputs
+    cdef Tensor kept
+    if tp_grad_mode:
+        return False
+    for i in range(PyTuple_GET_SIZE(node.saved)):
+        item = <object>PyTuple_GET_ITEM(node.saved, i)
+        if type(item) is Packed or type(item) is tuple:
+            return False
+        if i < n:
+            check_version(node, i)
+        else:
+            kept = <Tensor>item
+            if kept.version is not None and kept.version.value:
+                return False      # which says what is wrong
+    return True
+
+
+cdef Tensor sum_to(Tensor value, tuple shape):
+    """A cotangent summed over the dims that broadcasting from `shape` added or stretched."""
+    cdef cnp.ndarray array
+    if value._array is not None and not tp_modes and not value.flags & (SLOW | VIEW) \
+            and not (tp_grad_mode and value.flags & REQUIRES_GRAD):
+        array = value._array
+        if has_shape(array, shape):
+            return value
+        return new_tensor(sum_to_kernel(array, shape))
+    if shape_of(value) == shape:
+        return value
+    return _layer["sum_to"](value, shape)
+
+
+cdef bint has_shape(cnp.ndarray x, tuple shape):
+    cdef int i
+    if cnp.PyArray_NDIM(x) != PyTuple_GET_SIZE(shape):
+        return False
+    for i in range(cnp.PyArray_NDIM(x)):
+        if cnp.PyArray_DIMS(x)[i] != <Py_ssize_t>shape[i]:
+            return False
+    return True
 
 
 cdef object input_vjp(Primitive p, Rule rule, object source, PrimitiveNode node, object out,
@@ -228,13 +270,13 @@ cdef object input_vjp(Primitive p, Rule rule, object source, PrimitiveNode node,
             return cotangent
         if rule.constant == -1:
             return _layer["neg"](cotangent)
-        return binary_call(<Primitive>_layer["mul"], cotangent, rule.constant)
+        return binary_call(MUL, cotangent, rule.constant)
     d = call_rule(rule, source, node.params, node.shapes, out, cotangent, None)
     if is_tensor(d) and is_complex_num(typenum_of(<Tensor>d)):
         d = _layer["conj"](d)
     elif type(d) is complex:
         d = d.conjugate()
-    return binary_call(<Primitive>_layer["mul"], cotangent, d)
+    return binary_call(MUL, cotangent, d)
 
 
 cdef inline bint is_complex_num(int num) noexcept:

@@ -17,6 +17,9 @@ cdef enum:
     MAX_ARGS = 24
 
 
+cdef bytes _RETURNS_ARGUMENT = (lambda x: x).__code__.co_code
+
+
 cdef class Rule:
     """A rule's function with the plan of its arguments."""
 
@@ -27,10 +30,12 @@ cdef class Rule:
     cdef readonly uint64_t saves    # bit i: needs input i
     cdef readonly bint saves_out
     cdef readonly bint needs_shapes
+    cdef int returns                # the input that the rule just returns, as `lambda y: y`; -1
 
     def __init__(self, function, tuple inputs, tuple params, where, bint variadic=False):
         cdef int i
         self.function = function
+        self.returns = -1
         if not callable(function):
             self.constant = function
             self.function = None
@@ -66,6 +71,8 @@ cdef class Rule:
                 raise TypeError(
                     f"{where}: a rule asks for '{name}', which is neither g, t, out, wanted, "
                     f"an input of {inputs}, such an input with _shape, nor a parameter of {params}")
+        if self.count == 1 and self.codes[0] < ARG_PARAM and code.co_code == _RETURNS_ARGUMENT:
+            self.returns = self.codes[0]
 
     def call(self, primals, tuple params, out, cotangent, wanted=None):
         """The rule's value for given inputs; a constant rule gives its number."""
@@ -83,6 +90,8 @@ cdef object call_rule(Rule rule, object source, tuple params, object shapes, obj
     """Call a rule; `source[i]` is input i (only those that the rule saves are read)."""
     cdef PyObject* arguments[MAX_ARGS]
     cdef int i, code
+    if rule.returns >= 0:
+        return source[rule.returns]
     for i in range(rule.count):
         code = rule.codes[i]
         if code == ARG_G:

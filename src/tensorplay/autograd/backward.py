@@ -57,12 +57,6 @@ def _as_list(value: Any, name: str, argument: str) -> list[Any]:
     return items
 
 
-def _edge(item: Any) -> tuple[Any, int]:
-    if isinstance(item, GradientEdge):
-        return item.node, item.output_nr
-    return core.gradient_edge(item)
-
-
 def _meta(item: Any) -> Any:
     """(shape, dtype) of an output; None where a node does not know."""
     if isinstance(item, Tensor):
@@ -91,7 +85,7 @@ def _check_cotangent(item: Any, given: Any, name: str, argument: str, batched: b
         raise TypeError(
             f"{name}(): {argument} must hold tensors or None, got {type(given).__name__}"
         )
-    if _edge(item)[0] is None:
+    if core.gradient_edges((item,))[0][0] is None:
         raise RuntimeError(
             f"{name}(): {argument} has a cotangent for an output that does not require grad and "
             "has no grad_fn; pass None for it"
@@ -129,14 +123,17 @@ def _cotangents(given: Any, count: int, name: str, argument: str, outputs: str) 
 def _roots(outputs: list[Any], given: list[Any], name: str, argument: str) -> list[Any]:
     """(node, output number, cotangent) of every output that takes part."""
     found = []
-    for item, cotangent in zip(outputs, given, strict=True):
+    edges = core.gradient_edges(outputs)
+    for item, (node, number), cotangent in zip(outputs, edges, given, strict=True):
         if cotangent is not None:
             start = _check_cotangent(item, cotangent, name, argument, False)
-        elif _edge(item)[0] is None:
+        elif node is None:
             continue
         else:
-            start = _implicit_cotangent(_meta(item), name, argument)
-        found.append((*_edge(item), start))
+            start = core.unit_cotangent(item)
+            if start is None:
+                start = _implicit_cotangent(_meta(item), name, argument)
+        found.append((node, number, start))
     if not found:
         what = "tensors" if name == "backward" else "outputs"
         raise RuntimeError(
@@ -147,7 +144,7 @@ def _roots(outputs: list[Any], given: list[Any], name: str, argument: str) -> li
 
 
 def _target_edges(wanted: list[Any], name: str) -> list[tuple[Any, int]]:
-    edges = [_edge(item) for item in wanted]
+    edges = core.gradient_edges(wanted)
     for item, (node, _) in zip(wanted, edges, strict=True):
         if node is None:
             raise RuntimeError(
@@ -311,10 +308,7 @@ def _grad(roots: Any, wanted: Any, keep: bool, create_graph: bool, unused_ok: bo
     edges = _target_edges(wanted, "grad")
     if not edges:
         raise RuntimeError("grad(): argument 'inputs' is empty; name at least one tensor")
-    found = core.run_backward(roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad")
-    if not unused_ok and any(g is None for g in found):
-        raise RuntimeError(_UNUSED.format([g is None for g in found].index(True)))
-    return found
+    return core.run_backward(roots, keep, create_graph, edges, (), unused_ok, _UNUSED, "grad")
 
 
 def _grad_batched(
