@@ -366,33 +366,69 @@ cdef object run_boxed(Primitive p, tuple inputs, tuple params, long level_id):
     """Run on the values inside the boxes of the innermost level, and box the results."""
     cdef bint batched = False
     cdef Tensor x
-    cdef list values = [], bdims = []
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(inputs)
+    cdef list values = [None] * n, bdims
     cdef Level level = find_level(level_id)
     cdef int previous = tp_grad_mode
     if level.handler is not None:
         return level.handler(p, inputs, params)
-    for item in inputs:
+    for i in range(n):
+        item = <object>PyTuple_GET_ITEM(inputs, i)
         if item is not None and (<Tensor>item)._level == level_id:
             x = <Tensor>item
-            values.append(x._value)
-            bdims.append(x._bdim if x._bdim >= 0 else None)
+            item = x._value
             batched |= x._bdim >= 0
-        else:
-            values.append(item)
-            bdims.append(None)
+        values[i] = item
     if level.grad_mode >= 0:
         # no_grad inside the function holds for what is outside of it too.
         set_grad_mode(level.grad_mode and (previous or tp_modes & MODE_PULLING))
     try:
         if not batched:
-            return box_results(p, apply_primitive(p, tuple(values), params), None, level_id)
+            return box_results(p, run_values(p, values, params), None, level_id)
         if p.batch is None:
             raise RuntimeError(f"{p.name}(): this operation has no batching rule, so it cannot be "
                                "used inside vmap")
+        bdims = [None] * n
+        for i in range(n):
+            item = <object>PyTuple_GET_ITEM(inputs, i)
+            if item is not None and (<Tensor>item)._level == level_id \
+                    and (<Tensor>item)._bdim >= 0:
+                bdims[i] = (<Tensor>item)._bdim
+        if p.batch is batch_elementwise:
+            result = run_aligned(p, values, bdims, params)
+            return box_results(p, result, 0, level_id)
         result, bdim = p.batch(p, values, bdims, params)
         return box_results(p, result, bdim, level_id)
     finally:
         set_grad_mode(previous)
+
+
+cdef object run_values(Primitive p, list values, tuple params):
+    if not params:
+        if len(values) == 2 and p.fast >= FAST_BINARY:
+            return binary_call(p, values[0], values[1])
+        if len(values) == 1 and p.fast == FAST_UNARY:
+            return unary_call(p, values[0])
+    return apply_primitive(p, tuple(values), params)
+
+
+cdef object run_aligned(Primitive p, list values, list bdims, tuple params):
+    """An elementwise operator on a batch: the batch in front, shorter inputs padded after it."""
+    cdef Py_ssize_t i, n = len(values)
+    cdef int rank = 0, own
+    for i in range(n):
+        if values[i] is not None:
+            own = ndim_of(<Tensor>values[i]) - (bdims[i] is not None)
+            rank = max(rank, own)
+    for i in range(n):
+        if bdims[i] is not None and (bdims[i] or ndim_of(<Tensor>values[i]) - 1 != rank):
+            values[i] = _layer["pad_rank"](_layer["front"](values[i], bdims[i]), rank)
+    return run_values(p, values, params)
+
+
+def batch_elementwise(p, values, bdims, params):
+    """Batching of elementwise operators: line the batch up in front, pad shorter inputs."""
+    return run_aligned(p, list(values), list(bdims), params), 0
 
 
 cdef object box_results(Primitive p, object result, object bdim, long level):

@@ -588,13 +588,21 @@ def accumulate_into(Tensor x, Tensor cotangent):
 
 
 def unit_cotangent(x):
-    """The one that the backward pass of a plain real scalar starts with; None for anything else."""
+    """The one that the backward pass of a real scalar starts with; None for anything else."""
     cdef cnp.ndarray array, one
-    if not is_tensor(x) or (<Tensor>x)._array is None:
+    cdef Tensor inner
+    if not is_tensor(x):
         return None
-    array = (<Tensor>x)._array
-    if not is_loop_array(array) or cnp.PyArray_SIZE(array) != 1:
+    inner = <Tensor>x
+    while inner._array is None:
+        if inner._bdim >= 0:      # the scalar of each sample
+            return ones_shaped((), dtype_of(<Tensor>x)) if ndim_of(<Tensor>x) == 0 else None
+        inner = inner._value
+    array = inner._array
+    if cnp.PyArray_SIZE(array) != 1 or is_complex_num(cnp.PyArray_TYPE(array)):
         return None
+    if not is_loop_array(array):
+        return ones_shaped(shape_of(inner), dtype_of(inner))
     one = empty_like_shape(array)
     if cnp.PyArray_TYPE(one) == cnp.NPY_FLOAT:
         (<float*>cnp.PyArray_DATA(one))[0] = 1

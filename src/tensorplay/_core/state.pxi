@@ -10,9 +10,11 @@ cdef extern from *:
     #endif
     static TP_TLS int tp_grad_mode = 1;
     static TP_TLS int tp_modes = 0;         // rare modes; any of them leaves the fast paths
+    static TP_TLS PyObject* tp_levels = NULL;   // borrowed: the levels of this thread by id
     """
     int tp_grad_mode
     int tp_modes
+    PyObject* tp_levels
 
 
 cdef enum:
@@ -131,8 +133,16 @@ def active_levels():
     return tuple(_stack.active)
 
 
-cdef Level find_level(long level_id):
-    return _stack.by_id.get(level_id)
+cdef inline dict levels_by_id():
+    """The active levels of this thread: {id: Level}."""
+    global tp_levels
+    if tp_levels is NULL:
+        tp_levels = <PyObject*>_stack.by_id     # lives as long as the thread
+    return <dict>tp_levels
+
+
+cdef inline Level find_level(long level_id):
+    return levels_by_id().get(level_id)
 
 
 cdef int mode_below(long level_id, int default):

@@ -2,33 +2,102 @@
 
 cdef push_tangents(Primitive p, tuple inputs, tuple params, object result):
     """For every forward level among the inputs, the tangent of the result."""
+    cdef long level = only_level(inputs)
+    if level == 0 or not p.differentiable:
+        return
+    outs = (result,) if p.outputs == 1 else result
+    if not any_differentiable(outs):
+        return
+    if p.jvp is None:
+        raise RuntimeError(f"{p.name}(): this operation has no forward-mode rule")
+    if level > 0:
+        push_level_tangents(p, inputs, params, result, outs, level)
+    else:
+        for level in sorted(active_tangent_levels(inputs)):
+            push_level_tangents(p, inputs, params, result, outs, level)
+    keep_output_tangents(p, outs)
+
+
+cdef bint any_differentiable(tuple outs):
+    for item in outs:
+        if is_differentiable_typenum(typenum_of(<Tensor>item)):
+            return True
+    return False
+
+
+cdef long only_level(tuple inputs):
+    """The one forward level that is active among the inputs; 0: none, -1: several."""
+    cdef long found = 0
+    for item in inputs:
+        if item is not None and (<Tensor>item).flags & TANGENT:
+            for level in (<Tensor>item).tangents:
+                if level != found and find_level(level) is not None:
+                    if found:
+                        return -1
+                    found = level
+    return found
+
+
+cdef set active_tangent_levels(tuple inputs):
     cdef set levels = set()
-    cdef Tensor x
     for item in inputs:
         if item is not None and (<Tensor>item).flags & TANGENT:
             for level in (<Tensor>item).tangents:
                 if find_level(level) is not None:
                     levels.add(level)
-    if not levels or not p.differentiable:
+    return levels
+
+
+cdef push_level_tangents(Primitive p, tuple inputs, tuple params, object result, tuple outs,
+                         long level):
+    cdef tuple primals = tuple([None if item is None else primal_of(<Tensor>item, level)
+                                for item in inputs])
+    cdef list tangents = [None if item is None or (<Tensor>item).tangents is None
+                          else (<Tensor>item).tangents.get(level) for item in inputs]
+    if p.jvp is jvp_partials:
+        add_tangent(<Tensor>result, level,
+                    sum_of_partials(p, primals, tangents, params, <Tensor>result))
         return
-    outs = (result,) if p.outputs == 1 else result
-    if not any([is_differentiable_typenum(typenum_of(<Tensor>item)) for item in outs]):
-        return
-    if p.jvp is None:
-        raise RuntimeError(f"{p.name}(): this operation has no forward-mode rule")
-    for level in sorted(levels):
-        primals = [None if item is None else below(<Tensor>item, level) for item in inputs]
-        tangents = [None if item is None or (<Tensor>item).tangents is None
-                    else (<Tensor>item).tangents.get(level) for item in inputs]
+    seen = outs
+    if tp_grad_mode:      # what a rule saves must not have the tangents that result will get
         seen = tuple([alias_with_history(<Tensor>item) for item in outs])
-        found = p.jvp(p, primals, tangents, seen[0] if p.outputs == 1 else seen, params)
-        if p.outputs == 1:
-            add_tangent(<Tensor>result, level, found)
+    found = p.jvp(p, primals, tangents, seen[0] if p.outputs == 1 else seen, params)
+    if p.outputs == 1:
+        add_tangent(<Tensor>result, level, found)
+    else:
+        for i in range(len(outs)):
+            if i not in p.fixed:
+                add_tangent(<Tensor>outs[i], level, found[i])
+
+
+cdef object sum_of_partials(Primitive p, tuple primals, list tangents, tuple params, Tensor out):
+    """The tangent of an elementwise operator: each input's tangent times its local derivative."""
+    cdef object total = None, term, shapes
+    cdef Rule rule
+    cdef Py_ssize_t i
+    for i in range(len(primals)):
+        if tangents[i] is None or p.vjp_rules[i] is None:
+            continue
+        rule = <Rule>p.vjp_rules[i]
+        if rule.function is None:
+            term = tangents[i]
+            if rule.constant != 1:
+                term = binary_call(MUL, term, rule.constant)
         else:
-            for i in range(len(outs)):
-                if i not in p.fixed:
-                    add_tangent(<Tensor>outs[i], level, found[i])
-    keep_output_tangents(p, outs)
+            shapes = None
+            if rule.needs_shapes:
+                shapes = tuple([shape_of(<Tensor>x) if is_tensor(x) else None for x in primals])
+            if rule.saves_out and tp_grad_mode:
+                out = alias_with_history(out)
+            term = binary_call(MUL, tangents[i],
+                               call_rule(rule, primals, params, shapes, out, None, None))
+        total = term if total is None else binary_call(ADD, total, term)
+    return total
+
+
+def jvp_partials(p, primals, tangents, out, params):
+    """Forward rule of an elementwise operator: the sum of tangent times local derivative."""
+    return sum_of_partials(p, tuple(primals), list(tangents), params, out)
 
 
 cdef keep_output_tangents(Primitive p, object outs):
@@ -45,6 +114,19 @@ cdef keep_output_tangents(Primitive p, object outs):
         if is_tensor(copy):
             (<Tensor>copy).tangents = (<Tensor>out).tangents
             (<Tensor>copy).flags |= (<Tensor>out).flags & TANGENT
+
+
+cdef inline Tensor primal_of(Tensor x, long level):
+    """What a forward rule at a level sees of an input."""
+    cdef Tensor out
+    if x.tangents is None:
+        return x
+    if len(x.tangents) == 1 and level in x.tangents and x._array is not None \
+            and not (tp_grad_mode and x.flags & REQUIRES_GRAD):
+        out = new_tensor(x._array)       # nothing will be saved: values are enough
+        out.flags = x.flags & (WEAK | INFERENCE)
+        return out
+    return below(x, level)
 
 
 cdef Tensor below(Tensor x, long level):
@@ -64,10 +146,13 @@ cdef add_tangent(Tensor out, long level, object tangent):
     cdef dict tangents
     if tangent is None:
         return
-    if shape_of(<Tensor>tangent) != shape_of(out):
+    if not same_shape(<Tensor>tangent, out):
         tangent = _layer["expand"](tangent, shape_of(out))
-    tangents = {} if out.tangents is None else dict(out.tangents)
-    tangents[level] = tangent
+    if out.tangents is None:
+        tangents = {level: tangent}
+    else:
+        tangents = dict(out.tangents)
+        tangents[level] = tangent
     set_tangents(out, tangents)
 
 

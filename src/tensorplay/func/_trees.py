@@ -80,6 +80,8 @@ def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 def unbox_tree(tree: Any, level: Any) -> Any:
     """A pytree whose tensors are taken out of a level; other leaves stay."""
+    if isinstance(tree, Tensor):
+        return core.unbox(tree, level)[0]
     return optree.tree_map(lambda x: core.unbox(x, level)[0] if isinstance(x, Tensor) else x, tree)
 
 

@@ -88,11 +88,13 @@ def grad_and_value(
     >>> tp.func.grad_and_value(lambda x: (x ** 2).sum())(tp.tensor([1., 2.]))
     (tensor([2., 4.]), tensor(5.))
     """
-    return _differentiate(func, argnums, has_aux, "grad_and_value")
+    return _differentiate(func, argnums, has_aux, "grad_and_value", True)
 
 
-def _differentiate(func: Any, argnums: Any, has_aux: bool, name: str) -> Callable[..., Any]:
-    """`grad_and_value`, whose messages begin with `name`."""
+def _differentiate(
+    func: Any, argnums: Any, has_aux: bool, name: str, with_value: bool
+) -> Callable[..., Any]:
+    """`grad`, or with the value `grad_and_value`; messages begin with `name`."""
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -118,11 +120,14 @@ def _differentiate(func: Any, argnums: Any, has_aux: bool, name: str) -> Callabl
                     f"{name}(): the function must return a real tensor, got dtype {output.dtype}; "
                     "take .real, .abs() or another real function of it"
                 )
-            found = pull_back([output], [core.ones_shaped((), output.dtype)], boxed, False)
-            gradients = unbox_tree(unflatten(spec, found), level)
+            one = core.unit_cotangent(output)
+            found = pull_back([output], [one], boxed, False)
+            gradients = unflatten(spec, [core.unbox(g, level)[0] for g in found])
+            gradient = gradients[0] if isinstance(argnums, int) else gradients
+            aux = unbox_tree(aux, level) if has_aux else None
+            if not with_value:
+                return (gradient, aux) if has_aux else gradient
             value = unbox_tree(output, level)
-            aux = unbox_tree(aux, level)
-        gradient = gradients[0] if isinstance(argnums, int) else gradients
         return (gradient, (value, aux)) if has_aux else (gradient, value)
 
     return wrapped
@@ -140,14 +145,7 @@ def grad(
     >>> grad(grad(tp.sin))(tp.tensor(0.5))
     tensor(-0.4794)
     """
-    with_value = _differentiate(func, argnums, has_aux, "grad")
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        gradient, value = with_value(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
-
-    return wrapped
+    return _differentiate(func, argnums, has_aux, "grad", False)
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

@@ -24,7 +24,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tensorplay._core import core
-from tensorplay._core.core import Inplace, Operation, Primitive, Rule, Tensor
+from tensorplay._core.core import (
+    Inplace,
+    Operation,
+    Primitive,
+    Rule,
+    Tensor,
+    batch_elementwise,
+    jvp_partials,
+)
 
 #: Every public function by its public name, with the namespace it belongs to ('' is the package).
 PUBLIC: dict[tuple[str, str], Any] = {}
@@ -248,21 +256,6 @@ def constant(
 # --- forward mode ---------------------------------------------------------------------------------
 
 
-def jvp_partials(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-    """Forward rule of an elementwise operator: the sum of tangent times local derivative."""
-    total = None
-    for rule, tangent in zip(p.vjp_rules, tangents, strict=True):
-        if tangent is None or rule is None:
-            continue
-        derivative = rule.call(primals, params, out, None)
-        if isinstance(derivative, (int, float)) and derivative == 1:
-            term = tangent
-        else:
-            term = tangent * derivative
-        total = term if total is None else total + term
-    return total
-
-
 def jvp_scaled(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
     """Forward rule from fused reverse rules g -> g * conj(d): apply them to the conjugate."""
     total = None
@@ -352,17 +345,6 @@ def set_transposition(function: Callable[..., Any]) -> None:
 # --- batching -------------------------------------------------------------------------------------
 
 
-def batch_elementwise(p: Any, values: Any, bdims: Any, params: Any) -> Any:
-    """Batching of elementwise operators: line the batch up in front, pad shorter inputs."""
-    rank = max(
-        x.ndim - (b is not None) for x, b in zip(values, bdims, strict=True) if x is not None
-    )
-    moved = [
-        x if b is None else pad_rank(front(x, b), rank) for x, b in zip(values, bdims, strict=True)
-    ]
-    return p.apply(moved, *params), 0
-
-
 def pad_rank(x: Any, rank: int) -> Any:
     """A batched x (batch in front) with size-1 dims after the batch, up to `rank` of its own."""
     missing = rank - (x.ndim - 1)
@@ -375,6 +357,9 @@ def pad_rank(x: Any, rank: int) -> Any:
 def front(x: Any, bdim: int | None) -> Any:
     """x with its batch dimension first."""
     return x if not bdim else x.movedim(bdim, 0)
+
+
+core.register_layer(pad_rank=pad_rank, front=front)
 
 
 def batch_size(values: Any, bdims: Any) -> int:

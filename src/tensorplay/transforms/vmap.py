@@ -24,6 +24,9 @@ def _is_dim(value: Any) -> bool:
 
 def broadcast_dims(dims: Any, tree: Any, message: str) -> list[Any]:
     """One dim per leaf of `tree`, from a prefix structure of dims; ValueError with the message."""
+    if type(tree) is tuple and type(dims) is tuple and len(tree) == len(dims):
+        if all(isinstance(x, Tensor) and _is_dim(d) for x, d in zip(tree, dims, strict=True)):
+            return list(dims)
     try:
         full = optree.tree_broadcast_prefix(dims, tree, is_leaf=_is_dim, none_is_leaf=True)
     except (ValueError, TypeError):
