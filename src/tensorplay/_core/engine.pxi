@@ -316,7 +316,7 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
         if run.selective and not run.slot(child).state & NEEDED:
             continue
         if result is not None:
-            number = 0 if node.next_numbers is None else <Py_ssize_t>node.next_numbers[i]
+            number = next_number(node, i)
             deliver(run, child, number, <object>PyTuple_GET_ITEM(result, i))
         slot = run.slot(child)
         slot.waiting -= 1
@@ -329,7 +329,8 @@ cdef inline bint is_simple(Node node, int state, object cotangent) noexcept:
     return (type(node) is PrimitiveNode and node.extras is None and node.outputs == 1
             and cotangent is not None and not state & CAPTURED
             and not tp_modes & (MODE_ANOMALY | MODE_OBSERVED)
-            and node.primitive.vjp_joint is None and node.primitive.outputs == 1)
+            and (<PrimitiveNode>node).primitive.vjp_joint is None
+            and (<PrimitiveNode>node).primitive.outputs == 1)
 
 
 cdef pull_each(Run run, PrimitiveNode node, object cotangent):
@@ -366,8 +367,7 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
             value = input_vjp(p, <Rule>p.vjp_rules[i], saved, node, out, cotangent)
             if value is not None and p.broadcasts and node.shapes is not None:
                 value = sum_to(<Tensor>value, <tuple>node.shapes[i])
-            deliver(run, child, 0 if node.next_numbers is None
-                    else <Py_ssize_t>node.next_numbers[i], value)
+            deliver(run, child, next_number(node, i), value)
             slot = run.slot(child)
         slot.waiting -= 1
         if slot.waiting == 0:

@@ -23,10 +23,16 @@ cdef class Extras:
 cdef inline Node next_node(Node node, Py_ssize_t i):
     """Where input i of a node came from."""
     if i == 0:
-        return node.first
+        return (<LinkedNode>node).first
     if i == 1:
-        return node.second
-    return <Node>node.others[i - 2]
+        return (<LinkedNode>node).second
+    return <Node>(<LinkedNode>node).others[i - 2]
+
+
+cdef inline Py_ssize_t next_number(Node node, Py_ssize_t i):
+    """Which output of that node it is."""
+    numbers = (<LinkedNode>node).next_numbers
+    return 0 if numbers is None else <Py_ssize_t>numbers[i]
 
 
 cdef tuple next_nodes(Node node):
@@ -40,31 +46,15 @@ cdef struct Meta:
     cnp.npy_intp dims[5]
 
 
-@cython.freelist(256)
-@cython.trashcan(True)
 cdef class Node:
     """One recorded operation: a step of the backward pass."""
 
     cdef uint64_t sequence         # grows with creation: consumers come after producers
-    cdef Node first, second        # where the first two inputs came from; None: no gradient
-    cdef tuple others              # and the further inputs
     cdef int inputs                # how many inputs the operation had
-    cdef tuple next_numbers        # per input: which output of that node; None when all are 0
     cdef int outputs               # how many outputs the operation had
     cdef Slot slot
     cdef Extras extras             # hooks and notes, when there are any
     cdef object __weakref__
-
-    # What a PrimitiveNode keeps. It is declared here because only types of one size share the
-    # free list, and nearly every node is a PrimitiveNode.
-    cdef Primitive primitive
-    cdef tuple params
-    cdef tuple saved             # per input what the rules need of it, then the output(s); or None
-    cdef tuple versions          # versions of the saved inputs; None when all are 0
-    cdef tuple shapes            # shapes of the inputs; None when all equal the output's
-    cdef bint released
-    cdef Meta meta
-    cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
 
     cdef tuple apply(self, object cotangent, object wanted, bint keep):
         """The cotangents of the inputs (None where not wanted); frees what was saved unless keep.
@@ -97,10 +87,7 @@ cdef class Node:
     @property
     def next_functions(self):
         """Where the inputs came from: ((Node or None, output number), ...)."""
-        cdef Py_ssize_t i
-        return tuple([
-            (node, 0 if self.next_numbers is None else self.next_numbers[i])
-            for i, node in enumerate(next_nodes(self))])
+        return tuple([(next_node(self, i), next_number(self, i)) for i in range(self.inputs)])
 
     def _sequence_nr(self):
         """Order of creation: a node is younger than the nodes that its inputs came from."""
@@ -200,10 +187,6 @@ cdef class AccumulateGrad(Node):
 
     cdef readonly Tensor variable
 
-    def __dealloc__(self):
-        if self.variable is not None:
-            self.variable.accumulator = NULL
-
     def output_meta(self, int number=0):
         """(shape, dtype) of the leaf."""
         return shape_of(self.variable), dtype_of(self.variable)
@@ -245,7 +228,29 @@ def gradient_edges(items):
     return found
 
 
-cdef class PrimitiveNode(Node):
+@cython.trashcan(True)
+cdef class LinkedNode(Node):
+    """A node with edges to the nodes that made its inputs, and what a PrimitiveNode keeps.
+
+    The fields of PrimitiveNode are declared here because a class that adds none is freed in one
+    step less, and nearly every node is a PrimitiveNode.
+    """
+
+    cdef Node first, second      # where the first two inputs came from; None: no gradient
+    cdef tuple others            # and the further inputs
+    cdef tuple next_numbers      # per input: which output of that node; None when all are 0
+
+    cdef Primitive primitive
+    cdef tuple params
+    cdef tuple saved             # per input what the rules need of it, then the output(s); or None
+    cdef tuple versions          # versions of the saved inputs; None when all are 0
+    cdef tuple shapes            # shapes of the inputs; None when all equal the output's
+    cdef bint released
+    cdef Meta meta
+    cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
+
+
+cdef class PrimitiveNode(LinkedNode):
     """A recorded primitive: which one, its static parameters, and what its rules asked to keep."""
 
     def name(self):
@@ -335,7 +340,7 @@ def released_message(Node node):
             f"{node.name()} were freed by the first pass; give retain_graph=True to that pass")
 
 
-cdef class PythonNode(Node):
+cdef class PythonNode(LinkedNode):
     """A node whose backward is a Python callable: custom Functions, what refuses a second pass.
 
     `run(node, cotangents, wanted, keep)` gets a list with one cotangent (or None) per output and
@@ -370,7 +375,7 @@ cdef void number(Node node) noexcept:
     node.sequence = _sequence
 
 
-cdef link(Node node, tuple inputs):
+cdef link(LinkedNode node, tuple inputs):
     """Set the edges of a node from its inputs."""
     cdef Py_ssize_t i, n = len(inputs)
     cdef bint numbered = False
@@ -402,3 +407,22 @@ def attach(Tensor x, Node node, int output_number=0):
     x._grad_fn = node
     x.output_nr = output_number
     x.flags |= REQUIRES_GRAD
+
+
+cdef extern from "slots.h" namespace "tensorplay" nogil:
+    void enable_leaf_node "tensorplay::LeafNode::enable"(PyObject*, PyObject*, Py_ssize_t)
+    void enable_pool_0 "tensorplay::Pool<0>::enable"(PyTypeObject*)
+    void enable_pool_1 "tensorplay::Pool<1>::enable"(PyTypeObject*)
+
+
+cdef set_node_slots():
+    cdef AccumulateGrad node = AccumulateGrad.__new__(AccumulateGrad)
+    cdef Tensor leaf = Tensor.__new__(Tensor)
+    node.variable = leaf
+    enable_leaf_node(<PyObject*>node, <PyObject*>leaf,
+                     <char*>&leaf.accumulator - <char*><PyObject*>leaf)
+    enable_pool_0(<PyTypeObject*>PrimitiveNode)
+    enable_pool_1(<PyTypeObject*>AccumulateGrad)
+
+
+set_node_slots()

@@ -311,17 +311,8 @@ cdef object call_operation(Operation self, tuple args, dict kwargs):
     return result if out is None else write_out(self.name, out, result)
 
 
-cdef extern from *:
-    """
-    // Cython gives the type a tp_call only; functions are called through their vectorcall slot.
-    static void tp_enable_vectorcall(PyTypeObject* type, Py_ssize_t offset) {
-        type->tp_vectorcall_offset = offset;
-        type->tp_call = PyVectorcall_Call;
-        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
-        PyType_Modified(type);
-    }
-    """
-    void tp_enable_vectorcall(PyTypeObject*, Py_ssize_t)
+cdef extern from "slots.h" namespace "tensorplay" nogil:
+    void enable_vectorcall(PyTypeObject*, Py_ssize_t)
 
 
 cdef class Kernel:
@@ -342,17 +333,17 @@ cdef object kernel_vectorcall(object callable, PyObject** args, size_t nargsf, P
     return (<Kernel>callable).run(args, PyVectorcall_NARGS(nargsf))
 
 
-cdef enable_vectorcall():
+cdef set_call_slots():
     cdef Primitive probe = Primitive.__new__(Primitive)
     cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
     cdef Operation other = Operation.__new__(Operation)
     cdef Kernel kernel = Kernel.__new__(Kernel)
-    tp_enable_vectorcall(<PyTypeObject*>Primitive, offset)
+    enable_vectorcall(<PyTypeObject*>Primitive, offset)
     offset = <char*>&other.vectorcall - <char*><PyObject*>other
-    tp_enable_vectorcall(<PyTypeObject*>Operation, offset)
+    enable_vectorcall(<PyTypeObject*>Operation, offset)
     offset = <char*>&kernel.vectorcall - <char*><PyObject*>kernel
     for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel):
-        tp_enable_vectorcall(<PyTypeObject*>kind, offset)
+        enable_vectorcall(<PyTypeObject*>kind, offset)
 
 
-enable_vectorcall()
+set_call_slots()

@@ -132,7 +132,7 @@ cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
                 # Re-based since (through a view, or detached): stand where it stood.
                 x = alias(x, False)
                 x._grad_fn = edge
-                x.output_nr = 0 if node.next_numbers is None else node.next_numbers[i]
+                x.output_nr = next_number(node, i)
                 x.flags |= REQUIRES_GRAD
                 return x
             return item
@@ -141,7 +141,7 @@ cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
                 and not (<Tensor>item).flags & REQUIRES_GRAD:
             x = alias(<Tensor>item, False)
             x._grad_fn = next_node(node, i)
-            x.output_nr = 0 if node.next_numbers is None else node.next_numbers[i]
+            x.output_nr = next_number(node, i)
             x.flags |= REQUIRES_GRAD
             return x
         return item

@@ -49,7 +49,7 @@ cdef class Tensor:
     cdef object hooks            # of a leaf: {key: hook}
     cdef object post_hooks       # of a leaf: hooks run after .grad was accumulated
     cdef PyObject* accumulator   # borrowed: the AccumulateGrad node while a graph keeps it alive
-    cdef PyObject* attributes    # what the user set on it: a dict, or NULL (see `enable_attributes`)
+    cdef PyObject* attributes    # what the user set on it: a dict, or NULL (see slots.h)
     cdef object __weakref__
 
     # --- shape and type ---
@@ -278,53 +278,16 @@ cdef class Tensor:
         return operators[OP_REPR](self)
 
 
-cdef extern from *:
-    """
-    // The dictionary of what users set on a tensor. Cython would make one for every tensor, which
-    // costs more than the rest of it; declared to the type by hand, it is made when first needed,
-    // and the interpreter finds methods on its fast path, which `__getattr__` would close.
-    static Py_ssize_t tp_attributes;      // where in a tensor its pointer lies
-    static destructor tp_dealloc_rest;
-    static traverseproc tp_traverse_rest;
-    static inquiry tp_clear_rest;
-    #define TP_ATTRIBUTES(op) (*(PyObject**)((char*)(op) + tp_attributes))
-
-    static void tp_tensor_dealloc(PyObject* op) {
-        if (TP_ATTRIBUTES(op) != NULL) {
-            PyObject_GC_UnTrack(op);
-            Py_CLEAR(TP_ATTRIBUTES(op));
-        }
-        tp_dealloc_rest(op);
-    }
-    static int tp_tensor_traverse(PyObject* op, visitproc visit, void* arg) {
-        Py_VISIT(TP_ATTRIBUTES(op));
-        return tp_traverse_rest(op, visit, arg);
-    }
-    static int tp_tensor_clear(PyObject* op) {
-        Py_CLEAR(TP_ATTRIBUTES(op));
-        return tp_clear_rest(op);
-    }
-    static void tp_enable_attributes(PyTypeObject* type, Py_ssize_t offset) {
-        tp_attributes = type->tp_dictoffset = offset;
-        tp_dealloc_rest = type->tp_dealloc;
-        tp_traverse_rest = type->tp_traverse;
-        tp_clear_rest = type->tp_clear;
-        type->tp_dealloc = tp_tensor_dealloc;
-        type->tp_traverse = tp_tensor_traverse;
-        type->tp_clear = tp_tensor_clear;
-        PyType_Modified(type);
-    }
-    """
-    void tp_enable_attributes(PyTypeObject*, Py_ssize_t)
+cdef extern from "slots.h" namespace "tensorplay" nogil:
+    void enable_attributes "tensorplay::Attributes::enable"(PyTypeObject*, Py_ssize_t)
 
 
-cdef enable_attributes():
+cdef set_tensor_slots():
     cdef Tensor probe = Tensor.__new__(Tensor)
-    tp_enable_attributes(<PyTypeObject*>Tensor,
-                         <char*>&probe.attributes - <char*><PyObject*>probe)
+    enable_attributes(<PyTypeObject*>Tensor, <char*>&probe.attributes - <char*><PyObject*>probe)
 
 
-enable_attributes()
+set_tensor_slots()
 
 
 class Size(tuple):
