@@ -227,11 +227,17 @@ def broadcast_kernel(cnp.ndarray x, tuple shape):
             strides[i] = 0
         else:
             raise ValueError(f"shape {list((<object>x).shape)} does not broadcast to {list(shape)}")
-    kind = (<object>x).dtype
-    Py_INCREF(kind)
-    out = PyArray_NewFromDescr(<PyTypeObject*>np.ndarray, <_Descr*><PyObject*>kind, ndim, sizes,
-                               strides, cnp.PyArray_DATA(x),
-                               cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_WRITEABLE, NULL)
+    return view_of(x, ndim, sizes, strides, cnp.PyArray_DATA(x))
+
+
+cdef cnp.ndarray view_of(cnp.ndarray x, int ndim, cnp.npy_intp* sizes, cnp.npy_intp* strides,
+                         void* data):
+    """Another array over the memory of x."""
+    cdef PyObject* kind = <PyObject*>cnp.PyArray_DESCR(x)
+    cdef cnp.ndarray out
+    Py_XINCREF(kind)
+    out = PyArray_NewFromDescr(<PyTypeObject*>cnp.ndarray, <_Descr*>kind, ndim, sizes, strides,
+                               data, cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_WRITEABLE, NULL)
     PyArray_SetBaseObject(out, x)
     Py_INCREF(x)
     return out

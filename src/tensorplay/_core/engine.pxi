@@ -611,6 +611,18 @@ def unit_cotangent(x):
     return new_tensor(one)
 
 
+def scalar_root(x):
+    """[(node, output number, one)] of a scalar tensor in a graph; None for anything else."""
+    cdef Node node
+    if not is_tensor(x):
+        return None
+    if (<Tensor>x).flags & VIEW:
+        refresh(<Tensor>x)
+    node = edge_of(<Tensor>x)
+    one = None if node is None else unit_cotangent(x)
+    return None if one is None else [(node, (<Tensor>x).output_nr, one)]
+
+
 def ones_shaped(tuple shape, dtype):
     """Ones of a shape and dtype, the cotangent that a scalar starts with."""
     return new_tensor(np.ones(shape, dtype=(dtype or _dtypes.get_default_dtype()).numpy))

@@ -377,32 +377,35 @@ cdef void number(Node node) noexcept:
 
 cdef link(LinkedNode node, tuple inputs):
     """Set the edges of a node from its inputs."""
-    cdef Py_ssize_t i, n = len(inputs)
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(inputs)
     cdef bint numbered = False
-    cdef list nodes = [None] * n
-    cdef list numbers = [0] * n
-    cdef Tensor x
+    cdef list others = [None] * (n - 2) if n > 2 else None
+    cdef Node edge
     for i in range(n):
-        item = inputs[i]
+        item = <object>PyTuple_GET_ITEM(inputs, i)
         if not is_tensor(item):
             continue
-        x = item
-        nodes[i] = edge_of(x)
-        if x.output_nr and nodes[i] is not None:
-            numbers[i] = x.output_nr
-            numbered = True
+        edge = edge_of(<Tensor>item)
+        if edge is None:
+            continue
+        numbered |= (<Tensor>item).output_nr != 0
+        if i == 0:
+            node.first = edge
+        elif i == 1:
+            node.second = edge
+        else:
+            others[i - 2] = edge
     node.inputs = n
-    if n > 0:
-        node.first = nodes[0]
-    if n > 1:
-        node.second = nodes[1]
     if n > 2:
-        node.others = tuple(nodes[2:])
-    node.next_numbers = tuple(numbers) if numbered else None
+        node.others = tuple(others)
+    if numbered:
+        node.next_numbers = tuple([
+            (<Tensor>x).output_nr if is_tensor(x) and (<Tensor>x).flags & REQUIRES_GRAD else 0
+            for x in inputs])
     number(node)
 
 
-def attach(Tensor x, Node node, int output_number=0):
+cpdef attach(Tensor x, Node node, int output_number=0):
     """Make `x` the given output of `node`: x then requires grad and is not a leaf."""
     x._grad_fn = node
     x.output_nr = output_number

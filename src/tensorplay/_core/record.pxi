@@ -1,26 +1,28 @@
 # Recording of the general path: nodes, what they save, and the reverse rules at work.
 
 cdef record(Primitive p, tuple inputs, tuple params, object result):
-    cdef Py_ssize_t i, n = len(inputs)
+    """Make the node of an operation and attach it to what the operation gave."""
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(inputs)
     cdef uint64_t saves = 0
-    cdef bint saves_out = False, needs_shapes = False, versioned = False
+    cdef bint saves_out = False, needs_shapes = p.broadcasts
     cdef Rule rule
     cdef PrimitiveNode node
-    cdef Tensor out
-    cdef bint any_edge = False
-    outs = (result,) if p.outputs == 1 else result
-    for item in outs:
-        if is_differentiable_typenum(typenum_of(<Tensor>item)):
-            any_edge = True
-    if not any_edge:
-        return
+    cdef tuple outs = None
+    if p.outputs == 1:
+        if not is_differentiable_typenum(typenum_of(<Tensor>result)):
+            return
+    else:
+        outs = <tuple?>result
+        if not any_differentiable(outs):
+            return
     if p.vjp_joint is not None:
         saves = p.vjp_joint.saves
         saves_out = p.vjp_joint.saves_out
-        needs_shapes = p.vjp_joint.needs_shapes
+        needs_shapes |= p.vjp_joint.needs_shapes
     else:
         for i in range(n):
-            if is_tensor(inputs[i]) and (<Tensor>inputs[i]).flags & REQUIRES_GRAD \
+            item = <object>PyTuple_GET_ITEM(inputs, i)
+            if is_tensor(item) and (<Tensor>item).flags & REQUIRES_GRAD \
                     and p.vjp_rules[i] is not None:
                 rule = <Rule>p.vjp_rules[i]
                 saves |= rule.saves
@@ -31,49 +33,66 @@ cdef record(Primitive p, tuple inputs, tuple params, object result):
     node.params = params
     link(node, inputs)
     if saves or saves_out:
-        save_values(node, inputs, outs, saves, saves_out)
-    if needs_shapes or p.broadcasts:
-        node.shapes = tuple([shape_of(<Tensor>x) if is_tensor(x) else None for x in inputs])
-    if p.outputs == 1 and (<Tensor>result)._array is not None:
-        set_meta(node, (<Tensor>result)._array)
+        save_values(node, inputs, (result,) if outs is None and saves_out else outs, saves,
+                    saves_out)
+    if needs_shapes:
+        node.shapes = shapes_of(inputs)
+    if outs is None:
+        if (<Tensor>result)._array is not None:
+            set_meta(node, (<Tensor>result)._array)
+        else:
+            node.outputs = 1
+            node.metas = ((shape_of(<Tensor>result), dtype_of(<Tensor>result)),)
+        if 0 not in p.fixed:
+            attach(<Tensor>result, node)
     else:
         node.outputs = len(outs)
         node.metas = tuple([(shape_of(<Tensor>x), dtype_of(<Tensor>x)) for x in outs])
-    for i in range(len(outs)):
-        out = <Tensor>outs[i]
-        if i in p.fixed or not is_differentiable_typenum(typenum_of(out)):
-            continue
-        out._grad_fn = node
-        out.output_nr = i
-        out.flags |= REQUIRES_GRAD
+        for i in range(len(outs)):
+            if i not in p.fixed and is_differentiable_typenum(typenum_of(<Tensor>outs[i])):
+                attach(<Tensor>outs[i], node, i)
     if tp_modes & MODE_ANOMALY:
         _layer["on_record"](node)
 
 
+cdef tuple shapes_of(tuple inputs):
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(inputs)
+    cdef tuple shapes = PyTuple_New(n)
+    for i in range(n):
+        item = <object>PyTuple_GET_ITEM(inputs, i)
+        shape = shape_of(<Tensor>item) if is_tensor(item) else None
+        Py_INCREF(shape)
+        PyTuple_SET_ITEM(shapes, i, shape)
+    return shapes
+
+
 cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, bint saves_out):
-    cdef Py_ssize_t i, n = len(inputs)
-    cdef list saved = []
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(inputs)
+    cdef tuple saved = PyTuple_New(n + saves_out)
     cdef bint versioned = False
     hooks = mode_data.saved_hooks[-1] if tp_modes & MODE_SAVED_HOOKS else None
     for i in range(n):
-        item = inputs[i] if i >= 64 or saves >> i & 1 else None
-        if item is not None and version_number(item):
-            versioned = True
-        if is_tensor(item) and (<Tensor>item).flags & INFERENCE:
-            raise RuntimeError(
-                f"{node.primitive.name}(): an inference tensor cannot be saved for backward; make "
-                "a normal tensor of it with .clone() outside inference_mode")
-        if hooks is not None and is_tensor(item):
-            item = pack(item, hooks)
-        saved.append(item)
+        item = <object>PyTuple_GET_ITEM(inputs, i) if i >= 64 or saves >> i & 1 else None
+        if item is not None and is_tensor(item):
+            versioned |= version_number(item) != 0
+            if (<Tensor>item).flags & INFERENCE:
+                raise RuntimeError(
+                    f"{node.primitive.name}(): an inference tensor cannot be saved for backward; "
+                    "make a normal tensor of it with .clone() outside inference_mode")
+            if hooks is not None:
+                item = pack(<Tensor>item, hooks)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(saved, i, item)
     if versioned:
         node.versions = tuple([version_number(x) for x in inputs])
     if saves_out:
         kept = tuple([alias(<Tensor>x, False) for x in outs])
         if hooks is not None:
             kept = tuple([pack(x, hooks) for x in kept])
-        saved.append(kept[0] if len(kept) == 1 and node.primitive.outputs == 1 else kept)
-    node.saved = tuple(saved)
+        kept = kept[0] if len(kept) == 1 and node.primitive.outputs == 1 else kept
+        Py_INCREF(kept)
+        PyTuple_SET_ITEM(saved, n, kept)
+    node.saved = saved
 
 
 cdef class Packed:

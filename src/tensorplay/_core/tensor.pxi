@@ -15,6 +15,7 @@ cdef enum:
     SLOW = TANGENT | BOX | INFERENCE
 
 
+@cython.freelist(64)
 cdef class ViewInfo:
     """How a view comes from its base: `primitive(parent, *params)`, parent itself maybe a view."""
 

@@ -196,9 +196,11 @@ def backward(
                 "given; use grad_tensors only"
             )
         grad_tensors = grad_variables
-    outputs = _as_list(tensors, "backward", "tensors")
-    given = _cotangents(grad_tensors, len(outputs), "backward", "grad_tensors", "tensors")
-    roots = _roots(outputs, given, "backward", "grad_tensors")
+    roots = core.scalar_root(tensors) if grad_tensors is None else None
+    if roots is None:
+        outputs = _as_list(tensors, "backward", "tensors")
+        given = _cotangents(grad_tensors, len(outputs), "backward", "grad_tensors", "tensors")
+        roots = _roots(outputs, given, "backward", "grad_tensors")
     keep = bool(create_graph if retain_graph is None else retain_graph)
     if inputs is None:
         core.run_backward(roots, keep, bool(create_graph))
@@ -277,14 +279,20 @@ def grad(
             "leaves use backward()", FutureWarning, stacklevel=2,
         )  # fmt: skip
     unused_ok = bool(materialize_grads if allow_unused is None else allow_unused)
-    sources = _as_list(outputs, "grad", "outputs")
     wanted = _as_list(inputs, "grad", "inputs")
-    given = _cotangents(grad_outputs, len(sources), "grad", "grad_outputs", "outputs")
     keep = bool(create_graph if retain_graph is None else retain_graph)
+    roots = None
+    given: list[Any] = []
+    if grad_outputs is None and not is_grads_batched:
+        roots = core.scalar_root(outputs)
+    if roots is None:
+        sources = _as_list(outputs, "grad", "outputs")
+        given = _cotangents(grad_outputs, len(sources), "grad", "grad_outputs", "outputs")
     if is_grads_batched:
         found = _grad_batched(sources, wanted, given, keep, bool(create_graph), unused_ok)
     else:
-        roots = _roots(sources, given, "grad", "grad_outputs")
+        if roots is None:
+            roots = _roots(sources, given, "grad", "grad_outputs")
         found = _grad(roots, wanted, keep, bool(create_graph), unused_ok)
     if materialize_grads:
         batch = given if is_grads_batched else ()

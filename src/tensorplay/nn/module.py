@@ -52,7 +52,11 @@ class Module(ModuleState, ModuleHooks):
         raise NotImplementedError(f"Module [{type(self).__name__}] is missing 'forward'")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._has_call_hooks():
+        d = self.__dict__
+        if (
+            d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"]
+            or d["_backward_pre_hooks"]
+        ):  # fmt: skip
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -61,10 +65,13 @@ class Module(ModuleState, ModuleHooks):
     def __getattr__(self, name: str) -> Any:
         # Only called for what is not an ordinary attribute.
         attributes = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
-            found = attributes.get(kind)
-            if found is not None and name in found:
-                return found[name]
+        if "_parameters" in attributes:
+            if name in attributes["_parameters"]:
+                return attributes["_parameters"][name]
+            if name in attributes["_modules"]:
+                return attributes["_modules"][name]
+            if name in attributes["_buffers"]:
+                return attributes["_buffers"][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

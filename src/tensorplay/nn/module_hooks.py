@@ -27,13 +27,6 @@ class ModuleHooks:
     _backward_pre_hooks: dict[int, Any]
     _backward_hooks: dict[int, Any]
 
-    def _has_call_hooks(self) -> bool:
-        d = self.__dict__
-        return bool(
-            d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"]
-            or d["_backward_pre_hooks"]
-        )  # fmt: skip
-
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         pending = [hook for hook in self._forward_hooks.values() if hook.always_call]
         try:
