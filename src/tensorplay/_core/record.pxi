@@ -298,6 +298,13 @@ cdef object input_vjp(Primitive p, Rule rule, object source, PrimitiveNode node,
     return binary_call(MUL, cotangent, d)
 
 
+def conjugate(x):
+    """The conjugate of a tensor or number, for rules; a real one as it is."""
+    if is_tensor(x):
+        return _layer["conj"](x) if is_complex_num(typenum_of(<Tensor>x)) else x
+    return x.conjugate()
+
+
 cdef inline bint is_complex_num(int num) noexcept:
     return cnp.NPY_CFLOAT <= num <= cnp.NPY_CLONGDOUBLE
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor, weak_tensor
+from tensorplay._core.core import Tensor, conjugate, weak_tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kernels import refuse_zero, typed
 from tensorplay.ops.kinds import elementwise, public, publish, signature
@@ -20,13 +20,6 @@ Number = (bool, int, float, complex)
 def is_number(value: Any, number: float) -> bool:
     """Whether value is the Python number `number`."""
     return isinstance(value, Number) and value == number
-
-
-def conjugate(x: Any) -> Any:
-    """The conjugate of a tensor or number, for rules; a real one as it is."""
-    if isinstance(x, Tensor):
-        return x.conj() if x.dtype.is_complex else x
-    return x.conjugate()
 
 
 # --- sums and products ----------------------------------------------------------------------------

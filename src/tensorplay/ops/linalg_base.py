@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.base.lazy import lazy_module
 from tensorplay.ops.elementwise import keep
 from tensorplay.ops.shaping import broadcast_shapes_of
@@ -85,14 +85,9 @@ def check_batches(name: str, a: Any, b: Any) -> None:
 # --- small helpers of rules -----------------------------------------------------------------------
 
 
-def conj(x: Any) -> Any:
-    """The conjugate of a complex tensor; a real one as it is."""
-    return x.conj() if x.dtype.is_complex else x
-
-
 def adjoint(x: Any) -> Any:
     """The conjugate transpose of the last two dims."""
-    return conj(x).mT
+    return conjugate(x).mT
 
 
 def identity(n: int, like: Any) -> Tensor:

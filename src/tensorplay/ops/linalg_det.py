@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.ops import results
 from tensorplay.ops.elementwise import log, where
 from tensorplay.ops.kinds import leading, primitive, public, publish
-from tensorplay.ops.linalg_base import adjoint, check_matrix, conj, real_part, trace_of
+from tensorplay.ops.linalg_base import adjoint, check_matrix, real_part, trace_of
 from tensorplay.ops.linalg_solve import inverse_op
 from tensorplay.ops.products import matmul
 
 # The determinant is a polynomial of the entries, so it has derivatives of every order everywhere.
 # The first is the matrix of cofactors C, which is det(A) inv(A)^T only where A is not singular.
 # With A = U S V^H, det is det(U) det(V^H) times the product of the singular values, and
-#     C = det(U) det(V^H) conj(U) diag(product of the other singular values) conj(V^H)
+#     C = det(U) det(V^H) conjugate(U) diag(product of the other singular values) conjugate(V^H)
 # (N. Higham, "What is the adjugate of a matrix?", 2020). The second derivative is bilinear:
 # between directions U X V^H and U Y V^H it is the sum over i < j of
 #     (x_ii y_jj + x_jj y_ii - x_ij y_ji - x_ji y_ij) times the product of the others.
@@ -109,7 +109,7 @@ cofactor_op = primitive(
     "linalg_cofactor",
     _cofactor_kernel,
     inputs=("a",),
-    vjp=lambda g, a: conj(cofactor_change_op(a, conj(g))),
+    vjp=lambda g, a: conjugate(cofactor_change_op(a, conjugate(g))),
     jvp=lambda t, a: cofactor_change_op(a, t),
     batch=leading(2),
 )
@@ -118,8 +118,8 @@ cofactor_change_op = primitive(
     _cofactor_change_kernel,
     inputs=("a", "x"),
     vjp=(
-        lambda g, a, x: conj(_second_change(a, x, conj(g))),
-        lambda g, a: conj(cofactor_change_op(a, conj(g))),
+        lambda g, a, x: conjugate(_second_change(a, x, conjugate(g))),
+        lambda g, a: conjugate(cofactor_change_op(a, conjugate(g))),
     ),
     jvp=(lambda t, a, x: _second_change(a, x, t), lambda t, a: cofactor_change_op(a, t)),
     batch=leading(2, 2),
@@ -129,7 +129,7 @@ det_op = primitive(
     "linalg_det",
     np.linalg.det,
     inputs=("a",),
-    vjp=lambda g, a: g.unsqueeze(-1).unsqueeze(-1) * conj(cofactor_op(a)),
+    vjp=lambda g, a: g.unsqueeze(-1).unsqueeze(-1) * conjugate(cofactor_op(a)),
     jvp=lambda t, a: (cofactor_op(a) * t).sum((-2, -1)),
     batch=leading(2),
 )
@@ -168,7 +168,7 @@ def _slogdet_vjp(g: Any, a: Any, out: Any) -> Any:
     g_sign, g_size = g
     coefficient = g_size
     if g_sign is not None and a.dtype.is_complex:
-        turn = 1j * (g_sign * conj(out[0])).imag
+        turn = 1j * (g_sign * conjugate(out[0])).imag
         coefficient = turn if g_size is None else turn + g_size
     if coefficient is None:  # the sign of a real matrix is constant
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.base import dtypes
 from tensorplay.base.lazy import lazy_module
 from tensorplay.ops.contractions import product_of_chain
@@ -28,7 +28,6 @@ from tensorplay.ops.linalg_base import (
     check_dtype,
     check_matrix,
     check_same_dtype,
-    conj,
     identity,
 )
 from tensorplay.ops.linalg_solve import inv, inverse_op
@@ -314,13 +313,13 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 
 @public(namespace="linalg", method=False, out=True)
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """The sums of conj(x) * y over a dim; the others broadcast.
+    """The sums of conjugate(x) * y over a dim; the others broadcast.
 
     Raises:
         RuntimeError: if the dtypes differ or the shapes do not fit.
     """
     check_same_dtype("linalg.vecdot", x=x, y=y)
-    return (conj(x) * y).sum(dim)
+    return (conjugate(x) * y).sum(dim)
 
 
 def _cross_kernel(x: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
@@ -330,8 +329,8 @@ def _cross_kernel(x: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
 cross_op = multilinear(
     "linalg_cross",
     _cross_kernel,
-    lambda g, y, dim: cross_op(conj(y), g, dim),
-    lambda g, x, dim: cross_op(g, conj(x), dim),
+    lambda g, y, dim: cross_op(conjugate(y), g, dim),
+    lambda g, x, dim: cross_op(g, conjugate(x), dim),
     params=("dim",),
     batch=shifting(dims=("dim",)),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.base import dtypes
 from tensorplay.ops import results
 from tensorplay.ops.joining import cat
@@ -18,7 +18,6 @@ from tensorplay.ops.linalg_base import (
     check_batches,
     check_matrix,
     check_same_dtype,
-    conj,
     first_failure,
     lapack_function,
     lower,
@@ -398,7 +397,7 @@ def _ldl_solve_by_right(g: Any, packed: Any, pivots: Any, hermitian: Any) -> Any
     # The adjoint of the inverse of a symmetric matrix is its conjugate.
     if hermitian:
         return ldl_solve_op(packed, pivots, g, hermitian)
-    return conj(ldl_solve_op(packed, pivots, conj(g), hermitian))
+    return conjugate(ldl_solve_op(packed, pivots, conjugate(g), hermitian))
 
 
 ldl_solve_op = primitive(

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.ops import results
 from tensorplay.ops.elementwise import drop, where
 from tensorplay.ops.kinds import batch_elementwise, leading, primitive, public
@@ -21,7 +21,6 @@ from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
     check_matrix,
-    conj,
     diagonal_matrix,
     diagonal_of,
     real_part,
@@ -137,7 +136,7 @@ def _eigvalsh_vjp(g: Any, a: Any, uplo: Any) -> Any:
 
 def _eigvalsh_jvp(t: Any, a: Any, uplo: Any) -> Any:
     vectors = eigh_op(a, uplo)[1]
-    return real_part((conj(vectors) * matmul(t, vectors)).sum(-2))
+    return real_part((conjugate(vectors) * matmul(t, vectors)).sum(-2))
 
 
 eigvalsh_op = primitive(
@@ -217,7 +216,7 @@ def _eig_vjp(g: Any, out: Any, real: Any) -> Any:
         product = matmul_tn(vectors, g_vectors)
         product = check_phase(product, imag_diagonal(product), "linalg.eig")
         norms = matmul_tn(vectors, vectors) * diagonal_of(product).real.unsqueeze(-2)
-        inner = off_diagonal(product - norms, conj(differences(values)))
+        inner = off_diagonal(product - norms, conjugate(differences(values)))
     if g_values is not None:
         diagonal = diagonal_matrix(g_values)
         inner = diagonal if inner is None else inner + diagonal
@@ -229,7 +228,7 @@ def _eig_jvp(t: Any, out: Any, real: Any) -> Any:
     t = t.to(values.dtype)
     inner = solve_op(vectors, matmul(t, vectors), None)[0]
     turn = matmul(vectors, off_diagonal(inner, differences(values)))
-    along = (conj(vectors) * turn).sum(-2, keepdim=True).real
+    along = (conjugate(vectors) * turn).sum(-2, keepdim=True).real
     return diagonal_of(inner), turn - vectors * along
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorplay._core.core import Tensor
+from tensorplay._core.core import Tensor, conjugate
 from tensorplay.ops import results
 from tensorplay.ops.joining import cat
 from tensorplay.ops.kinds import leading, primitive, public
@@ -14,7 +14,6 @@ from tensorplay.ops.linalg_base import (
     LinAlgError,
     adjoint,
     check_matrix,
-    conj,
     diagonal_matrix,
     diagonal_of,
     real_part,
@@ -161,7 +160,7 @@ def _svdvals_vjp(g: Any, a: Any) -> Any:
 
 def _svdvals_jvp(t: Any, a: Any) -> Any:
     u, _, vh = svd_op(a, False)
-    return real_part((conj(u) * matmul_nt(t, vh)).sum(-2))
+    return real_part((conjugate(u) * matmul_nt(t, vh)).sum(-2))
 
 
 svdvals_op = primitive(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorplay._core import core
-from tensorplay._core.core import Primitive, Tensor
+from tensorplay._core.core import Primitive, Tensor, conjugate
 from tensorplay.ops.elementwise import add, promote_together
 from tensorplay.ops.kinds import (
     batch_elementwise,
@@ -22,11 +22,6 @@ from tensorplay.ops.kinds import (
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 _HALF = 23  # NumPy's number of float16; bfloat16 and other added types come after it
-
-
-def conj(x: Any) -> Any:
-    """The conjugate of a complex tensor; a real one as it is."""
-    return x.conj() if x.dtype.is_complex else x
 
 
 # --- matmul ---------------------------------------------------------------------------------------
@@ -47,7 +42,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _adjoint(x: np.ndarray) -> np.ndarray:
-    return (x.conj() if x.dtype.kind == "c" else x).swapaxes(-1, -2)
+    return (x.conjugate() if x.dtype.kind == "c" else x).swapaxes(-1, -2)
 
 
 _matmul_kernel = core.ProductKernel(_product)
@@ -87,18 +82,18 @@ def rows_of(x: Any) -> Any:
 
 def _matmul_by_left(g: Any, x_shape: Any, y: Any) -> Any:
     if y.ndim == 1:
-        return outer_op(g, conj(y)) if g.ndim else g * conj(y)
+        return outer_op(g, conjugate(y)) if g.ndim else g * conjugate(y)
     if len(x_shape) == 1:
-        return matmul(conj(y), g.unsqueeze(-1)).squeeze(-1)
+        return matmul(conjugate(y), g.unsqueeze(-1)).squeeze(-1)
     return matmul_nt(g, y)
 
 
 def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
     if len(y_shape) == 1:
-        x = conj(x)
+        x = conjugate(x)
         return x * g if x.ndim == 1 else matmul(g.reshape(-1), rows_of(x))
     if x.ndim == 1:
-        return outer_op(conj(x), g)
+        return outer_op(conjugate(x), g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows, not a sum of many
         return matmul_tn(rows_of(x), rows_of(g))
     return matmul_tn(x, g)
@@ -107,8 +102,8 @@ def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
 outer_op = multilinear(
     "outer",
     lambda x, y: x[..., :, None] * y[..., None, :],
-    lambda g, y: matmul(g, conj(y).unsqueeze(-1)).squeeze(-1),
-    lambda g, x: matmul(conj(x).unsqueeze(-2), g).squeeze(-2),
+    lambda g, y: matmul(g, conjugate(y).unsqueeze(-1)).squeeze(-1),
+    lambda g, x: matmul(conjugate(x).unsqueeze(-2), g).squeeze(-2),
     batch=leading(1, 1),
     promote="same",
     broadcasts=True,
@@ -262,7 +257,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     """
     _need_ndim("vdot", input=(input, 1), other=(other, 1))
     check_product("vdot", input, other)
-    return matmul(conj(input), other)
+    return matmul(conjugate(input), other)
 
 
 @public(out=True, aliases=("ger",))
@@ -401,13 +396,13 @@ def _linear_general(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.nd
 
 
 def _linear_by_input(g: Any, w: Any) -> Any:
-    return matmul(g, conj(w)) if w.ndim == 2 else g.unsqueeze(-1) * conj(w)
+    return matmul(g, conjugate(w)) if w.ndim == 2 else g.unsqueeze(-1) * conjugate(w)
 
 
 def _linear_by_weight(g: Any, x: Any, w_shape: Any) -> Any:
     if len(w_shape) == 1:
-        return matmul(g.reshape(-1), conj(rows_of(x)))
-    return conj(matmul_tn(rows_of(g), rows_of(x)))
+        return matmul(g.reshape(-1), conjugate(rows_of(x)))
+    return conjugate(matmul_tn(rows_of(g), rows_of(x)))
 
 
 def _linear_jvp(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
