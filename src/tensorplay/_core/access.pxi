@@ -64,6 +64,32 @@ cdef object index_of(Tensor x):
     return int(scalar_of(x, "__index__"))
 
 
+def wrap_dim(dim, of, name, *, int added=0):
+    """A dim of `of` (a tensor, or a number of dims) as a non-negative int.
+
+    added: how many dims the result has more than the tensor.
+
+    Raises:
+        IndexError: if it is out of range (a 0-dim tensor accepts 0 and -1).
+    """
+    cdef long limit, number
+    cdef bint counted = not is_tensor(of)
+    if counted and not isinstance(of, int):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not "
+                        f"{type(of).__name__}")
+    if isinstance(dim, float) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    limit = <long>of if counted else ndim_of(<Tensor>of)
+    limit = max(limit + added, 1)
+    number = dim
+    if not -limit <= number < limit:
+        which = "" if counted else f" for a tensor of shape {list(shape_of(<Tensor>of))}"
+        raise IndexError(
+            f"{name}(): dim {dim} is out of range{which}; expected it to be in "
+            f"[{-limit}, {limit - 1}]")
+    return number if number >= 0 else number + limit
+
+
 def item(Tensor self):
     """The one element of this tensor as a Python number.
 

@@ -69,7 +69,7 @@ cdef class ReduceKernel(Kernel):
                 k += 1
         if length == 0 and not self.empty_ok:
             return self.slow(x, dims, keepdim)
-        out = cnp.PyArray_EMPTY(k, sizes, cnp.PyArray_TYPE(x), 0)
+        out = <cnp.ndarray>cnp.PyArray_EMPTY(k, sizes, cnp.PyArray_TYPE(x), 0)
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             with nogil:
                 (<Reduce32>loop32)(<const float*><void*>cnp.PyArray_DATA(x),
@@ -191,7 +191,7 @@ cdef class NormKernel:
         rows = size // cols
         if self.sums:
             sizes[0] = self.sums * cols + (size if self.both else 0)
-            out = cnp.PyArray_EMPTY(1, sizes, num, 0)
+            out = <cnp.ndarray>cnp.PyArray_EMPTY(1, sizes, num, 0)
         else:
             out = empty_like_shape(a)
         target = cnp.PyArray_DATA(out)
@@ -266,7 +266,7 @@ cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint 
         return None
     sizes[0] = p.m
     sizes[1] = p.n
-    out = cnp.PyArray_EMPTY(2, sizes, p.num, 0)
+    out = <cnp.ndarray>cnp.PyArray_EMPTY(2, sizes, p.num, 0)
     run_product(&p, cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_DATA(out))
     return out
 
@@ -302,7 +302,7 @@ cdef object small_products(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint
         at[i] = 0
     sizes[rank] = p.m
     sizes[rank + 1] = p.n
-    out = cnp.PyArray_EMPTY(rank + 2, sizes, p.num, 0)
+    out = <cnp.ndarray>cnp.PyArray_EMPTY(rank + 2, sizes, p.num, 0)
     z = <char*>cnp.PyArray_DATA(out)
     size_out = p.m * p.n * (4 if p.num == cnp.NPY_FLOAT else 8)
     with nogil:
@@ -450,7 +450,7 @@ cdef object sum_block(cnp.ndarray x, tuple shape, int extra):
             length *= size
         else:
             inner *= size
-    out = cnp.PyArray_EMPTY(ndim - extra, sizes, cnp.PyArray_TYPE(x), 0)
+    out = <cnp.ndarray>cnp.PyArray_EMPTY(ndim - extra, sizes, cnp.PyArray_TYPE(x), 0)
     if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
         (<Reduce32>f32)(<const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(out),
                         outer, length, inner)

@@ -29,6 +29,8 @@ cnp.import_array()
 include "state.pxi"
 include "tensor.pxi"
 include "access.pxi"
+include "views.pxi"
+include "copies.pxi"
 include "graph.pxi"
 include "rules.pxi"
 include "primitive.pxi"

@@ -293,7 +293,7 @@ cdef quiet_leave(object token):
 cdef object run_arrays(Primitive p, tuple inputs, tuple params):
     cdef list arrays = []
     cdef object result
-    if p.fast == FAST_BINARY:
+    if p.fast == FAST_BINARY or p.fast == FAST_COMPARE:
         if inputs[0] is not None and inputs[1] is not None:
             result = binary_arrays(p, (<Tensor>inputs[0])._array, (<Tensor>inputs[1])._array)
             if result is not None:

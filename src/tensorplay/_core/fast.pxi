@@ -12,7 +12,15 @@ cdef enum:
 
 
 cdef inline cnp.ndarray empty_like_shape(cnp.ndarray x):
-    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x), 0)
+    return <cnp.ndarray>cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x), 0)
+
+
+cdef inline cnp.ndarray result_like(Primitive p, cnp.ndarray x):
+    """Memory for the result of a binary loop."""
+    if p.fast == FAST_COMPARE:
+        return <cnp.ndarray>cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x),
+                                              cnp.NPY_BOOL, 0)
+    return empty_like_shape(x)
 
 
 cdef inline bint is_loop_array(cnp.ndarray x) noexcept:
@@ -166,7 +174,7 @@ cdef object repeated_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
         return None
     if not has_loop(p, full):
         return None
-    out = empty_like_shape(full)
+    out = result_like(p, full)
     run_binary(p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
                cnp.PyArray_DATA(out), 1, cnp.PyArray_SIZE(full), SCALAR_A if first else SCALAR_B)
     return out
@@ -185,13 +193,13 @@ cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
         return None
     layout = layout_of(a, b, &rows, &cols)
     if layout >= 0:
-        out = empty_like_shape(a)
+        out = result_like(p, a)
     else:
         layout = layout_of(b, a, &rows, &cols)
         if layout < 0:
             return None
         layout += layout > 0     # SCALAR_B -> SCALAR_A and so on
-        out = empty_like_shape(b)
+        out = result_like(p, b)
     run_binary(p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(b),
                cnp.PyArray_DATA(out), rows, cols, layout)
     return out
@@ -204,7 +212,7 @@ cdef object number_arrays(Primitive p, cnp.ndarray x, double value, bint number_
     cdef int64_t n
     if not is_loop_array(x) or not has_loop(p, x):
         return None
-    out = empty_like_shape(x)
+    out = result_like(p, x)
     n = cnp.PyArray_SIZE(x)
     if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
         value32 = <float>value
@@ -250,18 +258,18 @@ cdef object binary_fast(Primitive p, object a, object b):
             y = <Tensor>b
             if y.flags & (SLOW | VIEW) and not fast_ready(y):
                 return None
-            if p.fast == FAST_BINARY:
+            if p.fast == FAST_BINARY or p.fast == FAST_COMPARE:
                 result = binary_arrays(p, <cnp.ndarray>x._array, <cnp.ndarray>y._array)
             else:
                 result = small_product(<cnp.ndarray>x._array, <cnp.ndarray>y._array,
                                        p.fast == FAST_PRODUCT_TN, p.fast == FAST_PRODUCT_NT)
             flags = x.flags | y.flags
-        elif is_number(b) and p.fast == FAST_BINARY:
+        elif is_number(b) and (p.fast == FAST_BINARY or p.fast == FAST_COMPARE):
             result = number_arrays(p, <cnp.ndarray>x._array, <double>b, False)
             flags = x.flags
         else:
             return None
-    elif is_number(a) and is_tensor(b) and p.fast == FAST_BINARY:
+    elif is_number(a) and is_tensor(b) and (p.fast == FAST_BINARY or p.fast == FAST_COMPARE):
         y = <Tensor>b
         if y.flags & (SLOW | VIEW) and not fast_ready(y):
             return None

@@ -383,7 +383,8 @@ cdef bint fast_inplace(Primitive p, Tensor x, tuple args):
     cdef int layout
     cdef double value
     cdef float value32
-    if p.fast == FAST_NONE or tp_modes or x.flags & (SLOW | VIEW | INFERENCE):
+    if p.fast == FAST_NONE or p.fast == FAST_COMPARE or tp_modes \
+            or x.flags & (SLOW | VIEW | INFERENCE):
         return False
     a = x._array
     if (x.flags & REQUIRES_GRAD and tp_grad_mode) or not is_loop_array(a) or not has_loop(p, a) \

@@ -7,6 +7,7 @@ cdef enum:
     FAST_PRODUCT = 3   # matrix products; with the first or second operand adjoint:
     FAST_PRODUCT_NT = 4
     FAST_PRODUCT_TN = 5
+    FAST_COMPARE = 6   # two tensors in, a bool tensor out
 
 
 cdef extern from "kernels.h" namespace "tensorplay" nogil:
@@ -26,6 +27,7 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         void (*gemm_f64)(const double*, int64_t, int64_t, const double*, int64_t, int64_t, double*,
                          int64_t, int64_t, int64_t) noexcept nogil
         const Loop* norm
+        const Loop* compare
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)
@@ -139,6 +141,12 @@ cdef class Primitive:
             self.fast = FAST_PRODUCT + ("product", "product_nt", "product_tn").index(loop)
             return
         name = loop.encode()
+        if loop in ("eq", "ne", "lt", "le", "gt", "ge"):
+            entry = find_loop(kernels().compare, name)
+            self.fast = FAST_COMPARE
+            self.f32 = entry.f32
+            self.f64 = entry.f64
+            return
         if self.n_inputs == 1:
             entry = find_loop(kernels().unary, name)
             self.fast = FAST_UNARY

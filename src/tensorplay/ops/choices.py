@@ -21,6 +21,8 @@ def _fits(number: Any, dtype: dtypes.dtype) -> bool:
 
 def promote_together(*values: Any) -> list[Tensor]:
     """Tensors and numbers as tensors of their common dtype."""
+    if core.one_dtype(*values):
+        return list(values)
     dtypes_seen = {x.dtype for x in values if isinstance(x, Tensor)}
     if len(dtypes_seen) == 1:
         (only,) = dtypes_seen
@@ -89,8 +91,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
                 "compare first, e.g. condition != 0"
             )
         condition = condition.bool()
-    x, y = promote_together(input, other)
-    return where_select(condition, x, y)
+    if core.one_dtype(input, other):
+        return where_select(condition, input, other)
+    return where_select(condition, *promote_together(input, other))
 
 
 @method("where")

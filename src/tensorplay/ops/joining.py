@@ -42,24 +42,26 @@ def _cat_transpose(g: Any, tensors_shape: Any, dim: int) -> Any:
 
 cat_op = linear(
     "cat",
-    lambda arrays, dim: np.concatenate(arrays, axis=dim),
+    core.concatenate_kernel,
     _cat_transpose,
     inputs=("tensors",),
     params=("dim",),
     batch=_batch_joined,
     variadic=True,
     promote="same",
+    quiet=True,
 )
 
 stack_op = linear(
     "stack",
-    lambda arrays, dim: np.stack(arrays, axis=dim),
+    core.stack_kernel,
     lambda g, dim: tuple(unbind_op(g, dim)),
     inputs=("tensors",),
     params=("dim",),
     batch=_batch_joined,
     variadic=True,
     promote="same",
+    quiet=True,
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay.base import dtypes
 from tensorplay.base.lazy import lazy_module
 
@@ -117,12 +118,17 @@ def masked(condition: np.ndarray, x: np.ndarray) -> Any:
     """
     bits = _SIGNED.get(x.dtype.itemsize)
     if bits is None or x.size < _SMALL:
-        return np.where(condition, x, np.zeros((), x.dtype))
+        zero = np.zeros((), x.dtype)
+        small = core.select_small(condition, x, zero)
+        return np.where(condition, x, zero) if small is None else small
     return _into(np.bitwise_and, _mask(condition, bits), x.view(bits)).view(x.dtype)
 
 
 def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
     """`x` where the condition holds, else `y`, of one dtype: np.where without branches."""
+    small = core.select_small(condition, x, y)
+    if small is not None:
+        return small
     bits = _SIGNED.get(x.dtype.itemsize)
     if bits is None or x.dtype != y.dtype or condition.size < _SMALL:
         return np.where(condition, x, y)

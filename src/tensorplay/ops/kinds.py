@@ -437,22 +437,7 @@ def zeros_like(x: Any) -> Any:
     return core.zeros_of(x)
 
 
-def wrap_dim(dim: int, of: Any, name: str, *, added: int = 0) -> int:
-    """A dim of `of` (a tensor, or a number of dims) as a non-negative int.
-
-    added: how many dims the result has more than the tensor.
-
-    Raises:
-        IndexError: if it is out of range (a 0-dim tensor accepts 0 and -1).
-    """
-    limit = max((of if isinstance(of, int) else of.ndim) + added, 1)
-    if not -limit <= dim < limit:
-        which = "" if isinstance(of, int) else f" for a tensor of shape {list(of.shape)}"
-        raise IndexError(
-            f"{name}(): dim {dim} is out of range{which}; expected it to be in "
-            f"[{-limit}, {limit - 1}]"
-        )
-    return dim % limit
+wrap_dim = core.wrap_dim
 
 
 def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tuple[int, ...]:

@@ -26,7 +26,9 @@ def _quiet(function: Any) -> Any:
 
 def _comparison(name: str, function: Any, doc: str, categories: str = "bif") -> Any:
     kernel = typed(name, _quiet(function), categories, widen=False)
-    return elementwise(name, kernel, None, None, promote="same", quiet=True, doc=doc)
+    return elementwise(
+        name, kernel, None, None, promote="same", quiet=True, loop=name, doc=doc
+    )  # fmt: skip
 
 
 eq = _comparison("eq", np.equal, "Whether `input` equals `other`, element by element.", "bifc")

@@ -30,7 +30,7 @@ sizes_of = core.sizes_of
 
 view_op = linear(
     "view",
-    lambda x, shape: x.reshape(shape),
+    core.reshape_kernel,
     lambda g, x_shape: reshape_to(g, tuple(x_shape)),
     params=("shape",),
     batch=lambda p, values, bdims, params: _batch_view(p, values, bdims, params),
@@ -77,16 +77,9 @@ def infer_shape(shape: tuple[int, ...], of: Sequence[int], name: str) -> tuple[i
     return shape
 
 
-def can_view(x: Any, shape: tuple[int, ...]) -> bool:
-    """Whether `shape` can look at x's memory without a copy."""
-    return core.can_view(x, shape)
-
-
 def reshape_to(x: Any, shape: tuple[int, ...]) -> Tensor:
     """x in another shape: a view where its memory allows, else a copy."""
-    if x.shape == shape:
-        return view_op(x, shape)
-    if can_view(x, shape):
+    if core.can_view(x, shape):
         return view_op(x, shape)
     return view_op(contiguous(x), shape)
 
@@ -124,7 +117,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     if core.can_reshape(self, wanted):
         return view_op(self, wanted)
     sizes = infer_shape(wanted, self.shape, "view")
-    if not can_view(self, sizes):
+    if not core.can_view(self, sizes):
         raise RuntimeError(
             f"view(): shape {list(sizes)} is not compatible with the strides of this tensor of "
             f"shape {list(self.shape)}; use .reshape(...) or .contiguous() first"
@@ -204,7 +197,7 @@ def _batch_permute(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 permute_op = linear(
     "permute",
-    lambda x, dims: x.transpose(dims),
+    core.permute_kernel,
     lambda g, dims: permute_op(g, tuple(int(i) for i in np.argsort(dims))),
     params=("dims",),
     batch=_batch_permute,
@@ -264,7 +257,7 @@ def t(input: Tensor) -> Tensor:
     """
     if input.ndim > 2:
         raise RuntimeError(f"t(): expected a tensor of at most 2 dims, got {input.ndim}")
-    return permute_op(input, tuple(reversed(range(input.ndim))))
+    return permute_op(input, (1, 0) if input.ndim == 2 else tuple(range(input.ndim)))
 
 
 @public(aliases=("moveaxis",))
@@ -291,7 +284,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 unsqueeze_op = linear(
     "unsqueeze",
-    lambda x, dim: x[(slice(None),) * dim + (None,)],
+    core.unsqueeze_kernel,
     lambda g, dim: squeeze_op(g, (dim,)),
     params=("dim",),
     batch=shifting(dims=("dim",)),
@@ -308,7 +301,7 @@ def _unsqueeze_all(x: Any, dims: tuple[int, ...]) -> Any:
 
 squeeze_op = linear(
     "squeeze",
-    lambda x, dims: x.squeeze(dims),
+    core.squeeze_kernel,
     lambda g, dims: _unsqueeze_all(g, dims),
     params=("dims",),
     batch=shifting(dims=("dims",)),

@@ -21,6 +21,9 @@ enum Layout : int {
 template <class T> using UnaryLoop = void (*)(const T* x, T* out, int64_t n);
 template <class T>
 using BinaryLoop = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_t cols, int layout);
+template <class T>
+using CompareLoop = void (*)(const T* a, const T* b, uint8_t* out, int64_t rows, int64_t cols,
+                             int layout);
 // x[outer, length, inner] reduced over `length` to out[outer, inner].
 template <class T>
 using ReduceLoop = void (*)(const T* x, T* out, int64_t outer, int64_t length, int64_t inner);
@@ -56,6 +59,7 @@ struct Kernels {
     GemmLoop<float> gemm_f32;
     GemmLoop<double> gemm_f64;
     const Loop* norm;            // "standardize" and its derivatives
+    const Loop* compare;         // "eq", "ne", "lt", ...: out has one byte per element
 };
 
 const Kernels& kernels();        // chosen once, at first use

@@ -1,4 +1,5 @@
 // The table of all loops, compiled once per instruction set.
+#include "compare.hpp"
 #include "loops.hpp"
 #include "norm.hpp"
 
@@ -13,6 +14,7 @@ template <class Function> static void* erase(Function* f) { return reinterpret_c
 #define ENTRY(name, f) {name, erase(f<float>), erase(f<double>)}
 #define UNARY(name, F) {name, erase(unary<F, float>), erase(unary<F, double>)}
 #define BINARY(name, F) {name, erase(binary<F, float>), erase(binary<F, double>)}
+#define COMPARE(name, F) {name, erase(compare<F, float>), erase(compare<F, double>)}
 #define REDUCE(name, F) {name, erase(reduce<F, float>), erase(reduce<F, double>)}
 #define END {nullptr, nullptr, nullptr}
 
@@ -44,6 +46,12 @@ static const Loop binary_loops[] = {
     END,
 };
 
+static const Loop compare_loops[] = {
+    COMPARE("eq", Equal), COMPARE("ne", NotEqual), COMPARE("lt", Less), COMPARE("le", LessEqual),
+    COMPARE("gt", Greater), COMPARE("ge", GreaterEqual),
+    END,
+};
+
 static const Loop reduce_loops[] = {
     REDUCE("sum", Sum), REDUCE("prod", Product), REDUCE("amax", Largest), REDUCE("amin", Smallest),
     ENTRY("mean", mean), ENTRY("logsumexp", logsumexp),
@@ -70,7 +78,7 @@ static const Loop norm_loops[] = {
 extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
-    row2_loops, gemm<float>, gemm<double>, norm_loops,
+    row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops,
 };
 
 }  // namespace tensorplay::TENSORPLAY_ISA
