@@ -94,11 +94,17 @@ cdef inline bint same_sizes(cnp.ndarray x, cnp.ndarray y) noexcept:
     return True
 
 
-def select_small(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y):
+def select_small(condition, x, y):
     """x where the condition holds, else y: small, contiguous, of one shape or one element; or None.
 
-    For any dtype of 4 or 8 bytes.
+    For arrays of any dtype of 4 or 8 bytes.
     """
+    if type(condition) is cnp.ndarray and type(x) is cnp.ndarray and type(y) is cnp.ndarray:
+        return select_arrays(<cnp.ndarray>condition, <cnp.ndarray>x, <cnp.ndarray>y)
+    return None
+
+
+cdef object select_arrays(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y):
     cdef cnp.ndarray out
     cdef int64_t n = cnp.PyArray_SIZE(condition), i
     cdef int size = cnp.PyArray_ITEMSIZE(x), dx, dy
