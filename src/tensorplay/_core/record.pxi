@@ -263,7 +263,7 @@ cdef Tensor sum_to(Tensor value, tuple shape):
         array = value._array
         if has_shape(array, shape):
             return value
-        return new_tensor(sum_to_kernel(array, shape))
+        return wrap_result(sum_to_kernel(array, shape))
     if shape_of(value) == shape:
         return value
     return _layer["sum_to"](value, shape)

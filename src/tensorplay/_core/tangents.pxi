@@ -54,12 +54,13 @@ cdef push_level_tangents(Primitive p, tuple inputs, tuple params, object result,
                                 for item in inputs])
     cdef list tangents = [None if item is None or (<Tensor>item).tangents is None
                           else (<Tensor>item).tangents.get(level) for item in inputs]
+    # While recording, what a rule saves must not have the tangents that the result will get.
     if p.jvp is jvp_partials:
-        add_tangent(<Tensor>result, level,
-                    sum_of_partials(p, primals, tangents, params, <Tensor>result))
+        out = alias_with_history(<Tensor>result) if tp_grad_mode else <Tensor>result
+        add_tangent(<Tensor>result, level, sum_of_partials(p, primals, tangents, params, out))
         return
     seen = outs
-    if tp_grad_mode:      # what a rule saves must not have the tangents that result will get
+    if tp_grad_mode:
         seen = tuple([alias_with_history(<Tensor>item) for item in outs])
     found = p.jvp(p, primals, tangents, seen[0] if p.outputs == 1 else seen, params)
     if p.outputs == 1:
@@ -87,8 +88,6 @@ cdef object sum_of_partials(Primitive p, tuple primals, list tangents, tuple par
             shapes = None
             if rule.needs_shapes:
                 shapes = tuple([shape_of(<Tensor>x) if is_tensor(x) else None for x in primals])
-            if rule.saves_out and tp_grad_mode:
-                out = alias_with_history(out)
             term = binary_call(MUL, tangents[i],
                                call_rule(rule, primals, params, shapes, out, None, None))
         total = term if total is None else binary_call(ADD, total, term)

@@ -244,7 +244,7 @@ def vander(x: Tensor, N: builtins.int | None = None) -> Tensor:
     """The matrices (..., n, N) whose columns are the powers 0, 1, ..., N - 1 of x, (..., n)."""
 
 def vecdot(x: Tensor, y: Tensor, *, dim: builtins.int = -1, out: Any = None) -> Tensor:
-    """The sums of conj(x) * y over a dim; the others broadcast."""
+    """The sums of conjugate(x) * y over a dim; the others broadcast."""
 
 def vector_norm(
     x: Tensor,
