@@ -2580,6 +2580,9 @@ def storage_offset(self) -> builtins.int:
 def attributes_of(x: Tensor) -> builtins.dict[builtins.str, Any]:
     """The dictionary of attributes that users set on a tensor (made when first asked for)."""
 
+def attributes_copy(x: Tensor) -> Any:
+    """The attributes that users set on a tensor, in a dictionary that is not the tensor's own."""
+
 def broadcast_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x seen in a larger shape, with stride 0 where it repeats; writable where x is."""
 

@@ -37,6 +37,7 @@ cdef record(Primitive p, tuple inputs, tuple params, object result):
                     saves_out)
     if needs_shapes:
         node.shapes = shapes_of(inputs)
+    leave_out(node)
     if outs is None:
         if (<Tensor>result)._array is not None:
             set_meta(node, (<Tensor>result)._array)
@@ -104,6 +105,7 @@ cdef class Packed:
 
 cdef object pack(Tensor x, tuple hooks):
     cdef Packed packed = Packed.__new__(Packed)
+    may_cycle()
     packed.value = call_pack_hook(hooks[0], hooks[1], x)
     packed.unpack = hooks[1]
     return packed
@@ -212,6 +214,7 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
                 out = unpack_saved(node, i)
         if not keep:
             node.released = True
+            take_back(node)
             node.saved = None
         source = tuple(unpacked)
     if p.vjp_joint is not None:
