@@ -328,11 +328,7 @@ cdef class PrimitiveNode(LinkedNode):
         """Bytes that this node keeps alive for the backward pass, views counted by their size."""
         total = 0
         for entry in self.saved or ():
-            for item in (entry if isinstance(entry, tuple) else (entry,)):
-                while isinstance(item, Tensor) and (<Tensor>item)._value is not None:
-                    item = (<Tensor>item)._value
-                if isinstance(item, Tensor):
-                    total += (<Tensor>item)._array.nbytes
+            total += kept_bytes(entry)
         return total
 
     @property
@@ -342,6 +338,19 @@ cdef class PrimitiveNode(LinkedNode):
 
     cdef tuple apply(self, object cotangent, object wanted, bint keep):
         return primitive_vjp(self, cotangent, wanted, keep)
+
+
+def kept_bytes(item):
+    """Bytes of the arrays and tensors in what a node, or a pair of hooks, keeps."""
+    if isinstance(item, Packed):
+        item = (<Packed>item).value
+    if isinstance(item, (tuple, list)):
+        return sum([kept_bytes(part) for part in item])
+    while isinstance(item, Tensor) and (<Tensor>item)._array is None:
+        item = (<Tensor>item)._value
+    if isinstance(item, Tensor):
+        item = (<Tensor>item)._array
+    return item.nbytes if isinstance(item, np.ndarray) else 0
 
 
 def released_message(Node node):

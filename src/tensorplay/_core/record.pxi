@@ -96,31 +96,6 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
     node.saved = saved
 
 
-cdef class Packed:
-    """A saved tensor that went through a pack hook."""
-    cdef object value, unpack
-    cdef tuple shape
-    cdef object dtype
-
-
-cdef object pack(Tensor x, tuple hooks):
-    cdef Packed packed = Packed.__new__(Packed)
-    may_cycle()
-    packed.value = call_pack_hook(hooks[0], hooks[1], x)
-    packed.unpack = hooks[1]
-    return packed
-
-
-cdef object unpack_one(object item):
-    if type(item) is Packed:
-        value = (<Packed>item).unpack((<Packed>item).value)
-        if not is_tensor(value):
-            raise TypeError("saved_tensors_hooks(): the unpack hook must return a Tensor, got "
-                            f"{type(value).__name__}")
-        return value
-    return item
-
-
 cdef check_version(PrimitiveNode node, Py_ssize_t i):
     """Raise when the input saved at position i was changed in place since."""
     cdef Tensor x
@@ -157,24 +132,20 @@ cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
                 x.flags |= REQUIRES_GRAD
                 return x
             return item
-        item = unpack_one(item)
-        if is_tensor(item) and next_node(node, i) is not None and tp_grad_mode \
-                and not (<Tensor>item).flags & REQUIRES_GRAD:
-            x = alias(<Tensor>item, False)
-            x._grad_fn = next_node(node, i)
-            x.output_nr = next_number(node, i)
-            x.flags |= REQUIRES_GRAD
-            return x
-        return item
+        return unpack(<Packed>item) if type(item) is Packed else item
     if type(item) is tuple:
-        return tuple([unpack_output(node, unpack_one(x), k) for k, x in enumerate(item)])
-    return unpack_output(node, unpack_one(item), 0)
+        return tuple([unpack_output(node, part, k) for k, part in enumerate(item)])
+    return unpack_output(node, item, 0)
 
 
-cdef object unpack_output(PrimitiveNode node, Tensor kept, int number):
-    cdef Tensor out
-    if kept.version is not None and kept.version.value:
-        raise RuntimeError(modified_message(node, kept, 0))
+cdef object unpack_output(PrimitiveNode node, object item, int number):
+    cdef Tensor out, kept
+    if type(item) is Packed:
+        kept = unpack(<Packed>item)
+    else:
+        kept = item
+        if kept.version is not None and kept.version.value:
+            raise RuntimeError(modified_message(node, kept, 0))
     if not tp_grad_mode or number in node.primitive.fixed \
             or not is_differentiable_typenum(typenum_of(kept)):
         return kept

@@ -44,13 +44,7 @@ class FunctionNode(core.PythonNode):
 
     def saved_bytes(self) -> int:
         """Bytes that this node keeps alive for the backward pass."""
-        total = 0
-        for saved in self._context.ctx._state.saved or ():
-            x = saved.value
-            while isinstance(x, Tensor) and x.is_box:
-                x = core.unboxed(x)
-            total += x.nbytes if isinstance(x, Tensor) else 0
-        return total
+        return sum(core.kept_bytes(saved.value) for saved in self._context.ctx._state.saved or ())
 
     @property
     def is_released(self) -> bool:
