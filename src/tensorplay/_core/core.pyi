@@ -2311,6 +2311,7 @@ class PythonNode(Node):
     """A node whose backward is a Python callable: custom Functions, what refuses a second pass."""
 
     _run: Any
+    _release: Any
     _label: Any
     _metas: builtins.tuple[Any, ...]
     _context: Any
@@ -2412,7 +2413,17 @@ class Operation:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 class Packed:
-    """A saved tensor that went through a pack hook."""
+    """A saved tensor of which a pack hook keeps the values, and this object everything else."""
+
+class Layer:
+    """One of the tensors that a saved tensor is made of, apart from its values."""
+
+class SavedTensor:
+    """A tensor that a graph node keeps for the backward pass (`node._raw_saved_self`, ...)."""
+
+    def __init__(self, node: Any, name: Any) -> None: ...
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> Any:
+        """Keep `pack_hook(tensor)` in its place; `unpack_hook` makes a tensor of that again."""
 
 class Inplace:
     """The in-place form of an operation: `x.add_(y)` computes `add(x, y)` and writes it into x."""
@@ -2426,13 +2437,6 @@ class Inplace:
 
 class Run:
     """One backward pass. The first of several at a time keeps its slots inside the nodes."""
-
-class SavedTensor:
-    """A tensor that a graph node keeps for the backward pass (`node._raw_saved_self`, ...)."""
-
-    def __init__(self, node: Any, name: Any) -> None: ...
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> Any:
-        """Keep `pack_hook(tensor)` in its place; `unpack_hook` makes a tensor of that again."""
 
 class ReduceKernel:
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
@@ -2599,6 +2603,9 @@ def _weak_dict(hooks: Any) -> Any: ...
 def gradient_edge(x: Tensor) -> Any:
     """(node, output number) that cotangents of `x` flow to; (None, 0) without a graph."""
 
+def kept_bytes(item: Any) -> Any:
+    """Bytes of the arrays and tensors in what a node, or a pair of hooks, keeps."""
+
 def released_message(node: Node) -> Any:
     """The error of a second backward pass through a freed graph."""
 
@@ -2632,6 +2639,15 @@ def lift(x: Tensor) -> Tensor:
 
 def batched_levels(x: Tensor) -> builtins.list[builtins.int]:
     """Ids of the vmap levels over which x differs from sample to sample, innermost first."""
+
+def pack_tensor(x: Tensor) -> Any:
+    """What the innermost pair of hooks in force makes of a tensor that is to be saved."""
+
+def unpack_tensor(packed: Packed) -> Any:
+    """The tensor that was packed by `pack_tensor`."""
+
+def set_packed_tangents(packed: Packed, tangents: builtins.dict[Any, Any]) -> Any:
+    """Let a packed output carry the tangents that the output has got since."""
 
 def tangents_of(x: Tensor) -> builtins.dict[builtins.int, Tensor]:
     """{forward level id: tangent} of a tensor, of the levels that are active."""
@@ -2723,7 +2739,15 @@ def level_of(x: Tensor) -> Any:
 def unit_vector(like: Tensor, index: builtins.int) -> Any:
     """Zeros like a tensor with a one at a flat index."""
 
-def make_node(kind: Any, label: Any, run: Any, inputs: Any, metas: Any, context: Any) -> Any:
+def make_node(
+    kind: Any,
+    label: Any,
+    run: Any,
+    inputs: Any,
+    metas: Any,
+    context: Any,
+    release: Any = None,
+) -> Any:
     """A node of a PythonNode subclass whose edges lead to `inputs` (tensors, or None)."""
 
 def without_history(x: Tensor) -> Any:
@@ -2758,9 +2782,6 @@ def show_forward_levels(hidden: builtins.list[Any]) -> Any:
 
 def unboxed(x: Tensor) -> Any:
     """The value inside a box."""
-
-def call_pack_hook(pack_hook: Any, unpack_hook: Any, x: Tensor) -> Any:
-    """What a pack hook makes of a tensor to be saved; it runs unrecorded and sees no hooks."""
 
 def levels_below(level: Level) -> Any:
     """The active levels without the vmap and gradient levels from `level` on inwards."""

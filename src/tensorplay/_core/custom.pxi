@@ -1,6 +1,6 @@
 # What the Python layers above need to build nodes of their own: custom functions, saved tensors.
 
-def make_node(kind, label, run, inputs, metas, context):
+def make_node(kind, label, run, inputs, metas, context, release=None):
     """A node of a PythonNode subclass whose edges lead to `inputs` (tensors, or None).
 
     Its `run` is called also when no cotangent arrived, as custom functions expect.
@@ -12,6 +12,7 @@ def make_node(kind, label, run, inputs, metas, context):
             refresh(<Tensor>item)
     node._label = label
     node._run = run
+    node._release = release
     node._metas = tuple(metas)
     node.outputs = len(node._metas)
     node._context = context

@@ -225,7 +225,9 @@ cdef bint numbers_like_tensor(list items):
     try:
         for i, item in enumerate(items):
             if item is not None and not is_tensor(item):
-                items[i] = new_tensor(np.array(item, dtype=kind))
+                x = new_tensor(np.array(item, dtype=kind))
+                x.flags |= NUMBER
+                items[i] = x
     finally:
         quiet_leave(token)
     return True

@@ -305,9 +305,11 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
     if is_undefined(node, cotangent):
         result = None
     else:
-        result = apply_node(node, cotangent, wanted, run.keep)
+        result = apply_node(node, cotangent, wanted)
         if extras is not None and extras.posthooks is not None:
             result = run_posthooks(node, result, cotangent)
+        if not run.keep:     # only now: after an error, the node could run again
+            node.release()
     cotangent = None
     for i in range(n):
         child = next_node(node, i)
@@ -353,10 +355,6 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
             if len(unpacked) > n:
                 out = unpacked[n]
             saved = tuple(unpacked)
-        if not run.keep:
-            node.released = True
-            take_back(node)
-            node.saved = None
     for i in range(n):
         child = next_node(node, i)
         if child is None:
@@ -373,12 +371,14 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
         slot.waiting -= 1
         if slot.waiting == 0:
             enqueue(run, child)
+    if not run.keep:
+        node.release()
 
 
-cdef tuple apply_node(Node node, object cotangent, object wanted, bint keep):
+cdef tuple apply_node(Node node, object cotangent, object wanted):
     if tp_modes & (MODE_ANOMALY | MODE_OBSERVED):
-        return _layer["observe_node"](node, lambda: node.apply(cotangent, wanted, keep))
-    return node.apply(cotangent, wanted, keep)
+        return _layer["observe_node"](node, lambda: node.apply(cotangent, wanted))
+    return node.apply(cotangent, wanted)
 
 
 cdef bint is_undefined(Node node, object cotangent):

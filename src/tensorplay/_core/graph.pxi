@@ -56,13 +56,16 @@ cdef class Node:
     cdef Extras extras             # hooks and notes, when there are any
     cdef object __weakref__
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
-        """The cotangents of the inputs (None where not wanted); frees what was saved unless keep.
+    cdef tuple apply(self, object cotangent, object wanted):
+        """The cotangents of the inputs (None where not wanted).
 
         `cotangent` is a tensor, or a list for a node of several outputs; `wanted` is a tuple of
         bools, one per input, or None for every input that has an edge.
         """
         raise NotImplementedError(type(self).__name__)
+
+    cdef release(self):
+        """Free what was saved: the node has run, and will not run again."""
 
     def name(self):
         """The operation's name, such as 'MulBackward0'."""
@@ -336,8 +339,14 @@ cdef class PrimitiveNode(LinkedNode):
         """Whether the saved values were freed by a backward pass."""
         return self.released
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
-        return primitive_vjp(self, cotangent, wanted, keep)
+    cdef tuple apply(self, object cotangent, object wanted):
+        return primitive_vjp(self, cotangent, wanted)
+
+    cdef release(self):
+        if self.saved is not None:
+            take_back(self)
+            self.saved = None
+            self.released = True
 
 
 def kept_bytes(item):
@@ -362,12 +371,13 @@ def released_message(Node node):
 cdef class PythonNode(LinkedNode):
     """A node whose backward is a Python callable: custom Functions, what refuses a second pass.
 
-    `run(node, cotangents, wanted, keep)` gets a list with one cotangent (or None) per output and
-    returns one cotangent (or None) per input. (Its attributes are private, so that those of a
-    custom function's context can have any name.)
+    `run(node, cotangents, wanted)` gets a list with one cotangent (or None) per output and returns
+    one cotangent (or None) per input; `release(node)` frees what was saved. (Its attributes are
+    private, so that those of a custom function's context can have any name.)
     """
 
     cdef public object _run
+    cdef public object _release
     cdef public object _label
     cdef public tuple _metas     # ((shape, dtype), ...) of the outputs
     cdef public object _context
@@ -381,11 +391,15 @@ cdef class PythonNode(LinkedNode):
         """(shape, dtype) of an output."""
         return None if self._metas is None else self._metas[number]
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
+    cdef tuple apply(self, object cotangent, object wanted):
         cotangents = cotangent if self.outputs != 1 else [cotangent]
         if cotangents is None:
             cotangents = [None] * self.outputs
-        return tuple(self._run(self, cotangents, wanted, keep))
+        return tuple(self._run(self, cotangents, wanted))
+
+    cdef release(self):
+        if self._release is not None:
+            self._release(self)
 
 
 cdef void number(Node node) noexcept:

@@ -80,7 +80,7 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
                 raise RuntimeError(
                     f"{node.primitive.name}(): an inference tensor cannot be saved for backward; "
                     "make a normal tensor of it with .clone() outside inference_mode")
-            if hooks is not None:
+            if hooks is not None and not (<Tensor>item).flags & (NUMBER | WEAK):
                 item = pack(<Tensor>item, hooks)
         Py_INCREF(item)
         PyTuple_SET_ITEM(saved, i, item)
@@ -165,7 +165,7 @@ cdef str modified_message(Node node, Tensor x, long expected):
             ".clone() the tensor before changing it")
 
 
-cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bint keep):
+cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted):
     cdef Primitive p = node.primitive
     cdef Py_ssize_t i, n = node.inputs, saved_count
     cdef object source = node.saved, out = None, value
@@ -183,10 +183,6 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
                 unpacked[i] = unpack_saved(node, i)
             else:
                 out = unpack_saved(node, i)
-        if not keep:
-            node.released = True
-            take_back(node)
-            node.saved = None
         source = tuple(unpacked)
     if p.vjp_joint is not None:
         if wanted is None:

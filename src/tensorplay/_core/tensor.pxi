@@ -12,6 +12,7 @@ cdef enum:
     NO_INPLACE = 128   # one of several views of an op: must not be changed in place
     NO_GRAD_VIEW = 256  # a view made while grad mode was off
     CUSTOM_VIEW = 512  # a view returned by a custom function, whose rule its history must keep
+    NUMBER = 2048      # made from a Python number beside a tensor: hooks do not see it saved
     GRADIENT = 1024    # is the .grad of some tensor
     SLOW = TANGENT | BOX | INFERENCE
 
