@@ -132,11 +132,35 @@ def exchange_levels(list active):
     return previous
 
 
+def reopen_levels(levels):
+    """Let these levels be the active ones, also where they have ended; `close_levels` undoes it.
+
+    For code that runs a stretch of a program again, as it ran when they were active.
+    """
+    ended = [level for level in levels if (<Level>level).id not in _stack.by_id]
+    for level in ended:
+        _stack.by_id[(<Level>level).id] = level
+    return exchange_levels(list(levels)), ended
+
+
+def close_levels(before):
+    """Undo `reopen_levels`, given what it returned."""
+    active, ended = before
+    for level in ended:
+        del _stack.by_id[(<Level>level).id]
+    exchange_levels(active)
+
+
 # --- backward passes, seen from hooks -------------------------------------------------------------
 
 def current_run():
     """The backward pass that runs in this thread, an object without content; None outside."""
     return None if tp_run is NULL else <object>tp_run
+
+
+def fills_every_leaf():
+    """Whether a backward pass runs in this thread that was not asked for particular gradients."""
+    return tp_run is not NULL and not (<Run>tp_run).selective
 
 
 def will_run(Node node):
