@@ -337,7 +337,6 @@ class TestSavedTensorHooks:
         y.sum().backward()
         close(x.grad, [np.exp(2.0)])
 
-    @beyond_torch
     def test_an_error_in_unpack_frees_nothing_even_without_retain_graph(self):
         broken = [True]
 

@@ -1,16 +1,18 @@
 # What the Python layers above need to build nodes of their own: custom functions, saved tensors.
 
-def make_node(kind, label, run, inputs, metas, context):
+def make_node(kind, label, run, inputs, metas, context, release=None):
     """A node of a PythonNode subclass whose edges lead to `inputs` (tensors, or None).
 
     Its `run` is called also when no cotangent arrived, as custom functions expect.
     """
     cdef PythonNode node = kind.__new__(kind)
+    may_cycle()
     for item in inputs:
         if is_tensor(item) and (<Tensor>item).flags & VIEW:
             refresh(<Tensor>item)
     node._label = label
     node._run = run
+    node._release = release
     node._metas = tuple(metas)
     node.outputs = len(node._metas)
     node._context = context
@@ -114,29 +116,6 @@ def unboxed(Tensor x):
     return x._value
 
 
-def call_pack_hook(pack_hook, unpack_hook, Tensor x):
-    """What a pack hook makes of a tensor to be saved; it runs unrecorded and sees no hooks.
-
-    Raises:
-        RuntimeError: where hooks are disabled (the unpack hook is then the message).
-    """
-    cdef Tensor shown
-    cdef int previous = tp_grad_mode
-    if pack_hook is None:
-        raise RuntimeError(unpack_hook)
-    shown = x     # a leaf is seen as it is: a hook may want to leave parameters alone
-    if x.flags & VIEW or x._grad_fn is not None:
-        shown = without_history(x)
-        set_tangents(shown, x.tangents)
-    set_mode(MODE_SAVED_HOOKS, False)
-    set_grad_mode(False)
-    try:
-        return pack_hook(shown)
-    finally:
-        set_grad_mode(previous)
-        set_mode(MODE_SAVED_HOOKS, True)
-
-
 def levels_below(Level level):
     """The active levels without the vmap and gradient levels from `level` on inwards."""
     return [each for each in _stack.active
@@ -153,11 +132,35 @@ def exchange_levels(list active):
     return previous
 
 
+def reopen_levels(levels):
+    """Let these levels be the active ones, also where they have ended; `close_levels` undoes it.
+
+    For code that runs a stretch of a program again, as it ran when they were active.
+    """
+    ended = [level for level in levels if (<Level>level).id not in _stack.by_id]
+    for level in ended:
+        _stack.by_id[(<Level>level).id] = level
+    return exchange_levels(list(levels)), ended
+
+
+def close_levels(before):
+    """Undo `reopen_levels`, given what it returned."""
+    active, ended = before
+    for level in ended:
+        del _stack.by_id[(<Level>level).id]
+    exchange_levels(active)
+
+
 # --- backward passes, seen from hooks -------------------------------------------------------------
 
 def current_run():
     """The backward pass that runs in this thread, an object without content; None outside."""
     return None if tp_run is NULL else <object>tp_run
+
+
+def fills_every_leaf():
+    """Whether a backward pass runs in this thread that was not asked for particular gradients."""
+    return tp_run is not NULL and not (<Run>tp_run).selective
 
 
 def will_run(Node node):
@@ -169,60 +172,3 @@ def will_run(Node node):
     run = <Run>tp_run
     state = run.slot(node).state
     return state & SEEN != 0 and (not run.selective or state & NEEDED != 0)
-
-
-# --- saved values, one by one ---------------------------------------------------------------------
-
-cdef Py_ssize_t saved_index(PrimitiveNode node, str name) except -1:
-    """Where a node keeps what it calls `_saved_<name>`."""
-    cdef Py_ssize_t i
-    label = {"self": "x", "other": "y", "exponent": "y"}.get(name, name)
-    if node.released:
-        raise RuntimeError(released_message(node))
-    if node.saved is not None:
-        if label == "result" and len(node.saved) > node.inputs:
-            return node.inputs
-        for i in range(min(node.inputs, len(node.primitive.arg_names))):
-            if node.primitive.arg_names[i] == label and node.saved[i] is not None:
-                return i
-    raise AttributeError(f"{node.name()} keeps no '{name}'")
-
-
-class SavedTensor:
-    """A tensor that a graph node keeps for the backward pass (`node._raw_saved_self`, ...)."""
-
-    def __init__(self, node, name):
-        self._node = node
-        self._index = saved_index(node, name)
-
-    def register_hooks(self, pack_hook, unpack_hook):
-        """Keep `pack_hook(tensor)` in its place; `unpack_hook` makes a tensor of that again.
-
-        Raises:
-            RuntimeError: if it has hooks already, or was freed.
-        """
-        pack_saved(self._node, self._index, pack_hook, unpack_hook)
-
-
-cdef pack_saved(PrimitiveNode node, Py_ssize_t i, pack_hook, unpack_hook):
-    cdef list saved
-    cdef bint previous
-    if not callable(pack_hook) or not callable(unpack_hook):
-        raise TypeError("register_hooks(): both hooks must be callable")
-    if node.released or node.saved is None:
-        raise RuntimeError("register_hooks(): the saved tensor was freed by a backward pass; "
-                           "register hooks before it")
-    if type(node.saved[i]) is Packed:
-        raise RuntimeError("register_hooks(): the saved tensor has hooks already")
-    if not is_tensor(node.saved[i]):
-        raise RuntimeError("register_hooks(): only a single saved tensor can have hooks")
-    if i < node.inputs:
-        check_version(node, i)
-    previous = set_mode(MODE_SAVED_HOOKS, True)
-    try:
-        item = pack(<Tensor>node.saved[i], (pack_hook, unpack_hook))
-    finally:
-        set_mode(MODE_SAVED_HOOKS, previous)
-    saved = list(node.saved)
-    saved[i] = item
-    node.saved = tuple(saved)

@@ -151,6 +151,8 @@ cdef object run_at_level(Primitive p, tuple inputs, tuple params, unsigned int f
         if find_level(level) is None:
             return run_ended(p, inputs, params, level)
         result = run_boxed(p, inputs, params, level)
+    elif tp_modes & MODE_SELECTED and not p.is_view:
+        result = mode_data.selecting[-1](p, inputs, params, lambda: run_arrays(p, inputs, params))
     else:
         result = run_arrays(p, inputs, params)
     if p.is_view:
@@ -225,7 +227,9 @@ cdef bint numbers_like_tensor(list items):
     try:
         for i, item in enumerate(items):
             if item is not None and not is_tensor(item):
-                items[i] = new_tensor(np.array(item, dtype=kind))
+                x = new_tensor(np.array(item, dtype=kind))
+                x.flags |= NUMBER
+                items[i] = x
     finally:
         quiet_leave(token)
     return True

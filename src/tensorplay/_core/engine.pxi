@@ -305,9 +305,11 @@ cdef step(Run run, Node node, int state, object cotangent, bint owned):
     if is_undefined(node, cotangent):
         result = None
     else:
-        result = apply_node(node, cotangent, wanted, run.keep)
+        result = apply_node(node, cotangent, wanted)
         if extras is not None and extras.posthooks is not None:
             result = run_posthooks(node, result, cotangent)
+        if not run.keep:     # only now: after an error, the node could run again
+            node.release()
     cotangent = None
     for i in range(n):
         child = next_node(node, i)
@@ -353,9 +355,6 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
             if len(unpacked) > n:
                 out = unpacked[n]
             saved = tuple(unpacked)
-        if not run.keep:
-            node.released = True
-            node.saved = None
     for i in range(n):
         child = next_node(node, i)
         if child is None:
@@ -372,12 +371,14 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
         slot.waiting -= 1
         if slot.waiting == 0:
             enqueue(run, child)
+    if not run.keep:
+        node.release()
 
 
-cdef tuple apply_node(Node node, object cotangent, object wanted, bint keep):
+cdef tuple apply_node(Node node, object cotangent, object wanted):
     if tp_modes & (MODE_ANOMALY | MODE_OBSERVED):
-        return _layer["observe_node"](node, lambda: node.apply(cotangent, wanted, keep))
-    return node.apply(cotangent, wanted, keep)
+        return _layer["observe_node"](node, lambda: node.apply(cotangent, wanted))
+    return node.apply(cotangent, wanted)
 
 
 cdef bint is_undefined(Node node, object cotangent):
@@ -544,17 +545,13 @@ cdef add_gradient(Tensor x, Tensor cotangent, bint owned):
         cotangent = _layer["cast"](cotangent, dtype_of(x))
         owned = True
     if x._grad is None:
-        if tp_grad_mode:
-            x._grad = _layer["clone"](cotangent)
-        elif owned or stealable(cotangent):
-            x._grad = cotangent
+        if not tp_grad_mode and (owned or stealable(cotangent)):
+            give_grad(x, cotangent)
         else:
-            x._grad = _layer["clone"](cotangent)
+            give_grad(x, _layer["clone"](cotangent))
         return
-    if tp_grad_mode:
-        x._grad = binary_call(ADD, x._grad, cotangent)
-    elif x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
-        x._grad = binary_call(ADD, x._grad, cotangent)
+    if tp_grad_mode or x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
+        give_grad(x, binary_call(ADD, x._grad, cotangent))
     else:
         count_change(x._grad)
 
@@ -572,6 +569,7 @@ cdef bint stealable(Tensor g):
 
 def leaf_hooks(Tensor x, bint post):
     """The dictionary of hooks of a leaf: on its gradient, or after accumulation."""
+    may_cycle()
     if post:
         if x.post_hooks is None:
             x.post_hooks = HookDict()

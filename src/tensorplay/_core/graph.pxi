@@ -56,13 +56,16 @@ cdef class Node:
     cdef Extras extras             # hooks and notes, when there are any
     cdef object __weakref__
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
-        """The cotangents of the inputs (None where not wanted); frees what was saved unless keep.
+    cdef tuple apply(self, object cotangent, object wanted):
+        """The cotangents of the inputs (None where not wanted).
 
         `cotangent` is a tensor, or a list for a node of several outputs; `wanted` is a tuple of
         bools, one per input, or None for every input that has an edge.
         """
         raise NotImplementedError(type(self).__name__)
+
+    cdef release(self):
+        """Free what was saved: the node has run, and will not run again."""
 
     def name(self):
         """The operation's name, such as 'MulBackward0'."""
@@ -74,6 +77,7 @@ cdef class Node:
     @property
     def metadata(self):
         """A dictionary for the user's own notes about this node."""
+        may_cycle()
         extras = self.more()
         if extras.metadata is None:
             extras.metadata = {}
@@ -125,6 +129,7 @@ cdef class Node:
 
     def hooks_of(self, int number):
         """The dictionary of tensor hooks of one output (made when asked for)."""
+        may_cycle()
         extras = self.more()
         if extras.tensor_hooks is None:
             extras.tensor_hooks = {}
@@ -132,6 +137,7 @@ cdef class Node:
 
     def node_hooks(self, bint before):
         """The dictionary of hooks run before (or after) this node."""
+        may_cycle()
         extras = self.more()
         if before:
             if extras.prehooks is None:
@@ -248,6 +254,13 @@ cdef class LinkedNode(Node):
     cdef bint released
     cdef Meta meta
     cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
+    cdef PyObject* older         # neighbours among the nodes that the collector does not visit
+    cdef PyObject* newer
+
+    def __dealloc__(self):
+        forget(self)
+        if self.saved is not None and not _all_collected:
+            take_back(self)
 
 
 cdef class PrimitiveNode(LinkedNode):
@@ -318,11 +331,7 @@ cdef class PrimitiveNode(LinkedNode):
         """Bytes that this node keeps alive for the backward pass, views counted by their size."""
         total = 0
         for entry in self.saved or ():
-            for item in (entry if isinstance(entry, tuple) else (entry,)):
-                while isinstance(item, Tensor) and (<Tensor>item)._value is not None:
-                    item = (<Tensor>item)._value
-                if isinstance(item, Tensor):
-                    total += (<Tensor>item)._array.nbytes
+            total += kept_bytes(entry)
         return total
 
     @property
@@ -330,8 +339,27 @@ cdef class PrimitiveNode(LinkedNode):
         """Whether the saved values were freed by a backward pass."""
         return self.released
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
-        return primitive_vjp(self, cotangent, wanted, keep)
+    cdef tuple apply(self, object cotangent, object wanted):
+        return primitive_vjp(self, cotangent, wanted)
+
+    cdef release(self):
+        if self.saved is not None:
+            take_back(self)
+            self.saved = None
+            self.released = True
+
+
+def kept_bytes(item):
+    """Bytes of the arrays and tensors in what a node, or a pair of hooks, keeps."""
+    if isinstance(item, Packed):
+        item = (<Packed>item).value
+    if isinstance(item, (tuple, list)):
+        return sum([kept_bytes(part) for part in item])
+    while isinstance(item, Tensor) and (<Tensor>item)._array is None:
+        item = (<Tensor>item)._value
+    if isinstance(item, Tensor):
+        item = (<Tensor>item)._array
+    return item.nbytes if isinstance(item, np.ndarray) else 0
 
 
 def released_message(Node node):
@@ -343,12 +371,13 @@ def released_message(Node node):
 cdef class PythonNode(LinkedNode):
     """A node whose backward is a Python callable: custom Functions, what refuses a second pass.
 
-    `run(node, cotangents, wanted, keep)` gets a list with one cotangent (or None) per output and
-    returns one cotangent (or None) per input. (Its attributes are private, so that those of a
-    custom function's context can have any name.)
+    `run(node, cotangents, wanted)` gets a list with one cotangent (or None) per output and returns
+    one cotangent (or None) per input; `release(node)` frees what was saved. (Its attributes are
+    private, so that those of a custom function's context can have any name.)
     """
 
     cdef public object _run
+    cdef public object _release
     cdef public object _label
     cdef public tuple _metas     # ((shape, dtype), ...) of the outputs
     cdef public object _context
@@ -362,11 +391,15 @@ cdef class PythonNode(LinkedNode):
         """(shape, dtype) of an output."""
         return None if self._metas is None else self._metas[number]
 
-    cdef tuple apply(self, object cotangent, object wanted, bint keep):
+    cdef tuple apply(self, object cotangent, object wanted):
         cotangents = cotangent if self.outputs != 1 else [cotangent]
         if cotangents is None:
             cotangents = [None] * self.outputs
-        return tuple(self._run(self, cotangents, wanted, keep))
+        return tuple(self._run(self, cotangents, wanted))
+
+    cdef release(self):
+        if self._release is not None:
+            self._release(self)
 
 
 cdef void number(Node node) noexcept:

@@ -37,6 +37,7 @@ cdef record(Primitive p, tuple inputs, tuple params, object result):
                     saves_out)
     if needs_shapes:
         node.shapes = shapes_of(inputs)
+    leave_out(node)
     if outs is None:
         if (<Tensor>result)._array is not None:
             set_meta(node, (<Tensor>result)._array)
@@ -79,7 +80,7 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
                 raise RuntimeError(
                     f"{node.primitive.name}(): an inference tensor cannot be saved for backward; "
                     "make a normal tensor of it with .clone() outside inference_mode")
-            if hooks is not None:
+            if hooks is not None and not (<Tensor>item).flags & (NUMBER | WEAK):
                 item = pack(<Tensor>item, hooks)
         Py_INCREF(item)
         PyTuple_SET_ITEM(saved, i, item)
@@ -93,30 +94,6 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
         Py_INCREF(kept)
         PyTuple_SET_ITEM(saved, n, kept)
     node.saved = saved
-
-
-cdef class Packed:
-    """A saved tensor that went through a pack hook."""
-    cdef object value, unpack
-    cdef tuple shape
-    cdef object dtype
-
-
-cdef object pack(Tensor x, tuple hooks):
-    cdef Packed packed = Packed.__new__(Packed)
-    packed.value = call_pack_hook(hooks[0], hooks[1], x)
-    packed.unpack = hooks[1]
-    return packed
-
-
-cdef object unpack_one(object item):
-    if type(item) is Packed:
-        value = (<Packed>item).unpack((<Packed>item).value)
-        if not is_tensor(value):
-            raise TypeError("saved_tensors_hooks(): the unpack hook must return a Tensor, got "
-                            f"{type(value).__name__}")
-        return value
-    return item
 
 
 cdef check_version(PrimitiveNode node, Py_ssize_t i):
@@ -155,24 +132,20 @@ cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
                 x.flags |= REQUIRES_GRAD
                 return x
             return item
-        item = unpack_one(item)
-        if is_tensor(item) and next_node(node, i) is not None and tp_grad_mode \
-                and not (<Tensor>item).flags & REQUIRES_GRAD:
-            x = alias(<Tensor>item, False)
-            x._grad_fn = next_node(node, i)
-            x.output_nr = next_number(node, i)
-            x.flags |= REQUIRES_GRAD
-            return x
-        return item
+        return unpack(<Packed>item) if type(item) is Packed else item
     if type(item) is tuple:
-        return tuple([unpack_output(node, unpack_one(x), k) for k, x in enumerate(item)])
-    return unpack_output(node, unpack_one(item), 0)
+        return tuple([unpack_output(node, part, k) for k, part in enumerate(item)])
+    return unpack_output(node, item, 0)
 
 
-cdef object unpack_output(PrimitiveNode node, Tensor kept, int number):
-    cdef Tensor out
-    if kept.version is not None and kept.version.value:
-        raise RuntimeError(modified_message(node, kept, 0))
+cdef object unpack_output(PrimitiveNode node, object item, int number):
+    cdef Tensor out, kept
+    if type(item) is Packed:
+        kept = unpack(<Packed>item)
+    else:
+        kept = item
+        if kept.version is not None and kept.version.value:
+            raise RuntimeError(modified_message(node, kept, 0))
     if not tp_grad_mode or number in node.primitive.fixed \
             or not is_differentiable_typenum(typenum_of(kept)):
         return kept
@@ -192,7 +165,7 @@ cdef str modified_message(Node node, Tensor x, long expected):
             ".clone() the tensor before changing it")
 
 
-cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bint keep):
+cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted):
     cdef Primitive p = node.primitive
     cdef Py_ssize_t i, n = node.inputs, saved_count
     cdef object source = node.saved, out = None, value
@@ -210,9 +183,6 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted, bi
                 unpacked[i] = unpack_saved(node, i)
             else:
                 out = unpack_saved(node, i)
-        if not keep:
-            node.released = True
-            node.saved = None
         source = tuple(unpacked)
     if p.vjp_joint is not None:
         if wanted is None:

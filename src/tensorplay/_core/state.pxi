@@ -23,6 +23,7 @@ cdef enum:
     MODE_ANOMALY = 4       # nodes remember where they were recorded
     MODE_INFERENCE = 8     # results are inference tensors
     MODE_MUTATION = 32     # saved tensors are copied before they are changed in place
+    MODE_SELECTED = 64     # results of kernels go through a function that may know them already
     MODE_PULLING = 16      # the backward pass of a function transform runs
 
 
@@ -63,6 +64,7 @@ class _ModeData(threading.local):
     def __init__(self):
         self.saved_hooks = []      # (pack, unpack) pairs, innermost last
         self.saved_hooks_disabled = None   # the message that says why hooks are refused
+        self.selecting = []        # (primitive, inputs, params, compute) -> result, innermost last
         self.observers = []        # objects with enter(name, inputs) and leave(token, outputs)
 
 
@@ -103,6 +105,8 @@ cdef long _next_level = 0
 def push_level(str kind, size=None, randomness=None, handler=None):
     """Enter a transform level and return it; `pop_level` must follow."""
     global _next_level
+    if kind == "forward":
+        may_cycle()     # tangents of saved tensors may have a history of their own
     cdef Level level = Level.__new__(Level)
     _next_level += 1
     level.id = _next_level

@@ -111,8 +111,9 @@ cdef keep_output_tangents(Primitive p, object outs):
     kept = node.saved[node.inputs]
     for copy, out in zip(kept if type(kept) is tuple else (kept,), outs):
         if is_tensor(copy):
-            (<Tensor>copy).tangents = (<Tensor>out).tangents
-            (<Tensor>copy).flags |= (<Tensor>out).flags & TANGENT
+            set_tangents(<Tensor>copy, (<Tensor>out).tangents)
+        elif type(copy) is Packed:
+            set_packed_tangents(copy, (<Tensor>out).tangents)
 
 
 cdef inline Tensor primal_of(Tensor x, long level):

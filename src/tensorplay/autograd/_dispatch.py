@@ -13,7 +13,7 @@ from typing import Any
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.autograd._context import FunctionCtx, check_changeable
-from tensorplay.autograd._rules import Batched, Record, run_backward
+from tensorplay.autograd._rules import Batched, Record, release, run_backward
 from tensorplay.autograd._saved import INPUT, OUTPUT, Reference, refer
 from tensorplay.autograd._transpose import tangents_by_transposition
 
@@ -327,8 +327,9 @@ class Application:
         record = Record(self.rule, self.ctx, frozenset(self.constant))
         edges = [x if isinstance(x, Tensor) else None for x in self.inputs]
         node = core.make_node(
-            self.rule.node_class, self.rule.name + "Backward", run_backward, edges, metas, record
-        )
+            self.rule.node_class, self.rule.name + "Backward", run_backward, edges, metas, record,
+            release,
+        )  # fmt: skip
         for j, x in enumerate(anchors):
             if j not in self.constant:
                 core.attach(x, node, j)

@@ -39,8 +39,6 @@ class AllowMutationContext:
     def pack(self, x: Tensor) -> _Kept:
         """Remember where a saved tensor's memory is."""
         kept = _Kept(x, self)
-        while x.is_box:
-            x = core.unboxed(x)
         memory = core.version_object(x)
         self._by_memory.setdefault(id(memory), (memory, []))[1].append(weakref.ref(kept))
         return kept
@@ -55,7 +53,7 @@ class AllowMutationContext:
                 continue
             source = kept.tensor
             if id(source) not in copies:
-                copies[id(source)] = _copy(source)
+                copies[id(source)] = core.from_array(core.array_of(source).copy(order="K"))
             kept.tensor = copies[id(source)]
 
     def clear(self) -> None:
@@ -66,20 +64,6 @@ class AllowMutationContext:
                 if kept is not None:
                     kept.tensor = None
         self._by_memory.clear()
-
-
-def _copy(x: Tensor) -> Tensor:
-    hidden = core.hide_forward_levels()
-    previous = core.set_grad_mode(False)
-    core.set_mode(_MUTATION_BIT, False)
-    try:
-        copied: Tensor = x.clone()
-    finally:
-        core.set_mode(_MUTATION_BIT, True)
-        core.set_grad_mode(previous)
-        core.show_forward_levels(hidden)
-    core.replace_tangents(copied, core.tangents_of(x))
-    return copied
 
 
 def _unpack(kept: _Kept) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from typing import Any
 
 from tensorplay._core import core
@@ -26,3 +28,18 @@ class Observed:
     def __exit__(self, *_: Any) -> None:
         for observer, token in self._open:
             observer.leave(token, self.outputs)
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def program_lines() -> list[str]:
+    """The lines of the program, innermost first, that led to an operator."""
+    frame = inspect.currentframe()
+    lines = []
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_PACKAGE):
+            lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+        frame = frame.f_back
+    return lines

@@ -75,9 +75,6 @@ class save_to_disk(saved_tensors_hooks):
             for temporary files. A file is deleted as soon as the graph lets go of the tensor.
         min_bytes: smaller tensors, and leaves, which live anyway, stay in memory.
 
-    Inside transforms the values in the boxes are what is written, unless they are part of a graph
-    themselves.
-
     Raises:
         ValueError: if `min_bytes` is negative.
 
@@ -100,46 +97,25 @@ class save_to_disk(saved_tensors_hooks):
         super().__init__(self._pack, self._unpack)
 
     def _pack(self, x: Tensor) -> Any:
-        inner, boxes = _without_boxes(x)
-        if inner is None or (x.is_leaf and x.requires_grad):
-            return x, x._version
-        array = core.array_of(inner)
-        if array.nbytes < self.min_bytes:
+        array = core.array_of(x)
+        if x.requires_grad or array.nbytes < self.min_bytes:
             return x, x._version
         known, version, file = self._written.get(id(array), (None, None, None))
         found = file() if known is not None and known() is array else None
-        if found is None or version != inner._version:
+        if found is None or version != x._version:
             found = _File(array, self.folder)
-            self._written[id(array)] = (weakref.ref(array), inner._version, weakref.ref(found))
-        return found, boxes
+            self._written[id(array)] = (weakref.ref(array), x._version, weakref.ref(found))
+        return found, None
 
     @staticmethod
     def _unpack(packed: Any) -> Tensor:
-        kept, extra = packed
+        kept, version = packed
         if isinstance(kept, _File):
-            x = core.from_array(kept.load())
-            for dim, level in reversed(extra):
-                x = core.box(x, dim, level)
-            return x
-        if kept._version != extra:
+            return core.from_array(kept.load())
+        if kept._version != version:
             raise RuntimeError(
                 "save_to_disk(): a tensor needed for the backward pass was changed by an in-place "
                 f"operation: {kept.dtype} of shape {list(kept.shape)} is at version "
-                f"{kept._version}, expected version {extra}; .clone() it first"
+                f"{kept._version}, expected version {version}; .clone() it first"
             )
         return kept
-
-
-def _without_boxes(x: Tensor) -> tuple[Any, list[Any]]:
-    """The plain tensor inside x and (batch dim, level) of its boxes; None if history would go."""
-    levels = {level.id: level for level in core.active_levels()}
-    boxes = []
-    if core.tangents_of(x):
-        return None, []
-    while x.is_box:
-        level = levels[core.box_level(x)]
-        x, dim = core.unbox(x, level)
-        boxes.append((dim, level))
-        if x.requires_grad or core.tangents_of(x):
-            return None, []
-    return x, boxes

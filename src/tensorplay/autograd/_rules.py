@@ -44,13 +44,7 @@ class FunctionNode(core.PythonNode):
 
     def saved_bytes(self) -> int:
         """Bytes that this node keeps alive for the backward pass."""
-        total = 0
-        for saved in self._context.ctx._state.saved or ():
-            x = saved.value
-            while isinstance(x, Tensor) and x.is_box:
-                x = core.unboxed(x)
-            total += x.nbytes if isinstance(x, Tensor) else 0
-        return total
+        return sum(core.kept_bytes(saved.value) for saved in self._context.ctx._state.saved or ())
 
     @property
     def is_released(self) -> bool:
@@ -58,15 +52,18 @@ class FunctionNode(core.PythonNode):
         return bool(self._context.ctx._state.released)
 
 
-def run_backward(node: Any, cotangents: list[Any], wanted: Any, keep: bool) -> list[Any]:
+def run_backward(node: Any, cotangents: list[Any], wanted: Any) -> list[Any]:
     """What the engine calls: cotangents of the outputs in, of the inputs out."""
     rule, ctx, _ = node._context
     if wanted is None:
         wanted = [edge is not None for edge, _ in node.next_functions]
     found = rule.pull(ctx._view(needs=rule.arguments_wanted(wanted)), cotangents)
-    if not keep:
-        ctx._release()
     return [g if want else None for g, want in zip(found, wanted, strict=True)]
+
+
+def release(node: Any) -> None:
+    """What the engine calls after a backward pass that was the last one."""
+    node._context.ctx._release()
 
 
 class UserRule:

@@ -22,7 +22,8 @@ class saved_tensors_hooks:
 
     Args:
         pack_hook: from the tensor to be saved to anything. It runs unrecorded, and must not change
-            the tensor. Leaves are seen as they are, other tensors without their history.
+            the tensor. Leaves are seen as they are, other tensors without history and tangents,
+            and of tensors inside transforms the plain values: all of that is kept for them.
         unpack_hook: from what `pack_hook` returned to a tensor of the same values.
 
     The innermost pair in force takes all. Inside a pack hook no hooks are in force.
@@ -116,7 +117,7 @@ def refer(tensors: Any, inputs: Any, outputs: Any) -> list[Reference]:
 class SavedValue:
     """One saved tensor: packed by the hooks in force, else checked against in-place changes."""
 
-    __slots__ = ("hooked", "index", "kind", "unpack_hook", "value", "version")
+    __slots__ = ("hooked", "index", "kind", "value", "version")
 
     def __init__(self, reference: Reference, value: Tensor | None) -> None:
         self.kind = reference.kind
@@ -129,19 +130,16 @@ class SavedValue:
         if value is None:
             return
         if core.get_mode(_HOOKS_BIT):
-            self._pack(value)
+            self.value = core.pack_tensor(value)
+            self.hooked = True
         else:
             self.version = value._version
 
-    def _pack(self, value: Tensor) -> None:
-        pack, unpack = core.mode_data.saved_hooks[-1]
-        self.value = core.call_pack_hook(pack, unpack, value)
-        self.unpack_hook = unpack
-        self.hooked = True
-
     def set_tangents(self, tangents: dict[int, Tensor]) -> None:
         """Let a saved output carry the tangents that the output has got since."""
-        if not self.hooked and self.value is not None:
+        if self.hooked:
+            core.set_packed_tangents(self.value, dict(tangents))
+        elif self.value is not None:
             core.replace_tangents(self.value, dict(tangents))
 
     def get(self, node: Any, name: str) -> Tensor | None:
@@ -150,12 +148,7 @@ class SavedValue:
         if value is None:
             return None
         if self.hooked:
-            value = self.unpack_hook(value)
-            if not isinstance(value, Tensor):
-                raise TypeError(
-                    "saved_tensors_hooks(): the unpack hook must return a Tensor, got "
-                    f"{type(value).__name__}"
-                )
+            value = core.unpack_tensor(value)
         elif value._version != self.version:
             raise RuntimeError(
                 f"{name}: a tensor saved with save_for_backward() was changed by an in-place "
@@ -170,7 +163,7 @@ class SavedValue:
                 core.at_edge(value, node, self.index) if node.differentiable(self.index) else value
             )
         edge, number = node.next_functions[self.index]
-        if edge is None or (not self.hooked and core.gradient_edge(value) == (edge, number)):
+        if edge is None or core.gradient_edge(value) == (edge, number):
             return value
         return core.at_edge(value, edge, number)
 

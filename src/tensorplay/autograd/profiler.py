@@ -10,8 +10,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.autograd._events import EventList as EventList
 from tensorplay.autograd._events import FunctionEvent as FunctionEvent
 from tensorplay.autograd._events import FunctionEventAvg as FunctionEventAvg
-from tensorplay.autograd._observe import Observed
+from tensorplay.autograd._observe import Observed, program_lines
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
 
@@ -96,7 +94,7 @@ class profile:
         if self.record_shapes:
             event.input_shapes = [list(x.shape) if isinstance(x, Tensor) else [] for x in inputs]
         if self.with_stack:
-            event.stack = _caller()
+            event.stack = program_lines()
         if self._open:
             event.set_cpu_parent(self._open[-1])
         self._open.append(event)
@@ -163,21 +161,6 @@ def _new_bytes(outputs: Any) -> int:
         if isinstance(x, Tensor) and not x.is_box and x._base is None:
             total += x.nbytes
     return total
-
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def _caller() -> list[str]:
-    """The lines of the program, innermost first, that led to an operator."""
-    frame = inspect.currentframe()
-    lines = []
-    while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
-            lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
-        frame = frame.f_back
-    return lines
 
 
 class record_function:

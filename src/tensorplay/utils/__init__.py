@@ -1,0 +1,3 @@
+"""Tools around training: checkpointing."""
+
+from tensorplay.utils import checkpoint as checkpoint
