@@ -22,6 +22,7 @@ from tensorplay import ops as ops
 from tensorplay import optim as optim
 from tensorplay import random as random
 from tensorplay import special as special
+from tensorplay import utils as utils
 from tensorplay._core.core import Size as Size
 from tensorplay._core.core import Tensor as Tensor
 from tensorplay._core.core import get_num_threads as get_num_threads

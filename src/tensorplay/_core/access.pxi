@@ -227,15 +227,7 @@ cdef extern from "Python.h":
 
 def attributes_of(Tensor x):
     """The dictionary of attributes that users set on a tensor (made when first asked for)."""
-    may_cycle()
     return PyObject_GenericGetDict(x, NULL)
-
-
-def attributes_copy(Tensor x):
-    """The attributes that users set on a tensor, in a dictionary that is not the tensor's own."""
-    if type(x) is Tensor and x.attributes is NULL:
-        return {}
-    return dict(PyObject_GenericGetDict(x, NULL))
 
 
 cdef extern from "numpy/arrayobject.h":

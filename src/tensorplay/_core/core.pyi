@@ -2283,10 +2283,12 @@ class AccumulateGrad(Node):
     def output_meta(self, number: builtins.int = 0) -> Any:
         """(shape, dtype) of the leaf."""
 
-class PrimitiveNode(Node):
+class LinkedNode(Node):
+    """A node with edges to the nodes that made its inputs, and what a PrimitiveNode keeps."""
+
+class PrimitiveNode(LinkedNode):
     """A recorded primitive: which one, its static parameters, and what its rules asked to keep."""
 
-    primitive: Primitive
     def name(self) -> builtins.str:
         """The operation's name, such as 'MulBackward0'."""
 
@@ -2307,7 +2309,7 @@ class PrimitiveNode(Node):
     def is_released(self) -> Any:
         """Whether the saved values were freed by a backward pass."""
 
-class PythonNode(Node):
+class PythonNode(LinkedNode):
     """A node whose backward is a Python callable: custom Functions, what refuses a second pass."""
 
     _run: Any
@@ -2412,6 +2414,9 @@ class Operation:
     def __init__(self, function: Any, name: builtins.str) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+class Kernel:
+    """A compiled kernel: called with arrays and parameters, by position."""
+
 class Packed:
     """A saved tensor of which a pack hook keeps the values, and this object everything else."""
 
@@ -2438,7 +2443,7 @@ class Inplace:
 class Run:
     """One backward pass. The first of several at a time keeps its slots inside the nodes."""
 
-class ReduceKernel:
+class ReduceKernel(Kernel):
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
 
     def __init__(
@@ -2447,18 +2452,11 @@ class ReduceKernel:
         fallback: Any,
         empty_ok: builtins.bool = True,
     ) -> None: ...
-    def __call__(
-        self,
-        x: np.ndarray[Any, Any],
-        dims: builtins.tuple[Any, ...],
-        keepdim: builtins.bool,
-    ) -> Any: ...
 
-class RowKernel:
+class RowKernel(Kernel):
     """`kernel(*arrays)`: one result row per row of one or two arrays (softmax and its kin)."""
 
     def __init__(self, loop: builtins.str, fallback: Any, two: builtins.bool = False) -> None: ...
-    def __call__(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any] | None = None) -> Any: ...
 
 class NormKernel:
     def __init__(
@@ -2477,20 +2475,18 @@ class NormKernel:
         eps: builtins.float,
     ) -> Any: ...
 
-class ProductKernel:
+class ProductKernel(Kernel):
     def __init__(
         self,
         fallback: Any,
         a_transposed: builtins.bool = False,
         b_transposed: builtins.bool = False,
     ) -> None: ...
-    def __call__(self, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any: ...
 
-class LinearKernel:
+class LinearKernel(Kernel):
     """`kernel(x, w, b)`: x @ w.T + b for a matrix of rows x, with b a row or None."""
 
     def __init__(self, fallback: Any) -> None: ...
-    def __call__(self, x: np.ndarray[Any, Any], w: np.ndarray[Any, Any], b: Any) -> Any: ...
 
 def is_grad_enabled() -> builtins.bool:
     """Whether operations on this thread are recorded for reverse mode."""
@@ -2557,6 +2553,9 @@ def array_of(x: Tensor, wanted: builtins.str = "its values") -> np.ndarray[Any, 
 def box_message(x: Tensor, wanted: builtins.str) -> builtins.str:
     """What to say when the concrete values of a tensor inside a transform are asked for."""
 
+def wrap_dim(dim: Any, of: Any, name: Any, *, added: builtins.int = 0) -> Any:
+    """A dim of `of` (a tensor, or a number of dims) as a non-negative int."""
+
 def item(self) -> Any:
     """The one element of this tensor as a Python number."""
 
@@ -2584,9 +2583,6 @@ def storage_offset(self) -> builtins.int:
 def attributes_of(x: Tensor) -> builtins.dict[builtins.str, Any]:
     """The dictionary of attributes that users set on a tensor (made when first asked for)."""
 
-def attributes_copy(x: Tensor) -> Any:
-    """The attributes that users set on a tensor, in a dictionary that is not the tensor's own."""
-
 def broadcast_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x seen in a larger shape, with stride 0 where it repeats; writable where x is."""
 
@@ -2599,18 +2595,40 @@ def can_reshape(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
 def broadcasts_to(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
     """Whether x is plain and its shape broadcasts to `shape`, which has no -1."""
 
+def permute_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
+    """x with its dims in the given order."""
+
+def reshape_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
+    """x in another shape of as many elements."""
+
+def unsqueeze_kernel(x: np.ndarray[Any, Any], dim: builtins.int) -> Any:
+    """x with a dim of size one inserted at `dim`."""
+
+def squeeze_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
+    """x without the given dims, which have size one."""
+
+def copy_kernel(x: np.ndarray[Any, Any]) -> Any:
+    """x in memory of its own, in the same order of its dims."""
+
+def concatenate_kernel(arrays: builtins.list[Any], dim: builtins.int) -> Any:
+    """The arrays one after the other along a dim."""
+
+def stack_kernel(arrays: builtins.list[Any], dim: builtins.int) -> Any:
+    """The arrays one after the other along a new dim."""
+
+def select_small(condition: Any, x: Any, y: Any) -> Any: ...
+def one_dtype(*values: Any) -> Any:
+    """Whether all values are tensors of one dtype."""
+
 def _weak_dict(hooks: Any) -> Any: ...
-def gradient_edge(x: Tensor) -> Any:
-    """(node, output number) that cotangents of `x` flow to; (None, 0) without a graph."""
+def gradient_edges(items: Any) -> Any:
+    """[(node, output number), ...] of tensors and of pairs that are such edges already."""
 
 def kept_bytes(item: Any) -> Any:
     """Bytes of the arrays and tensors in what a node, or a pair of hooks, keeps."""
 
 def released_message(node: Node) -> Any:
     """The error of a second backward pass through a freed graph."""
-
-def attach(x: Tensor, node: Node, output_number: builtins.int = 0) -> Any:
-    """Make `x` the given output of `node`: x then requires grad and is not a leaf."""
 
 def _find_primitive(name: Any) -> Any: ...
 def default_node_name(name: builtins.str) -> Any:
@@ -2621,6 +2639,9 @@ def register_layer(**functions: Any) -> None:
 
 def weak_tensor(value: Any) -> Tensor:
     """A 0-dim tensor made from a Python number that stays weak in dtype promotion."""
+
+def batch_elementwise(p: Any, values: Any, bdims: Any, params: Any) -> Any:
+    """Batching of elementwise operators: line the batch up in front, pad shorter inputs."""
 
 def box(value: Tensor, bdim: Any, level: Level) -> Tensor:
     """`value` inside a transform level; `bdim` is its batch dimension, None when not batched."""
@@ -2640,6 +2661,9 @@ def lift(x: Tensor) -> Tensor:
 def batched_levels(x: Tensor) -> builtins.list[builtins.int]:
     """Ids of the vmap levels over which x differs from sample to sample, innermost first."""
 
+def conjugate(x: Any) -> Any:
+    """The conjugate of a tensor or number, for rules; a real one as it is."""
+
 def pack_tensor(x: Tensor) -> Any:
     """What the innermost pair of hooks in force makes of a tensor that is to be saved."""
 
@@ -2648,6 +2672,9 @@ def unpack_tensor(packed: Packed) -> Any:
 
 def set_packed_tangents(packed: Packed, tangents: builtins.dict[Any, Any]) -> Any:
     """Let a packed output carry the tangents that the output has got since."""
+
+def jvp_partials(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+    """Forward rule of an elementwise operator: the sum of tangent times local derivative."""
 
 def tangents_of(x: Tensor) -> builtins.dict[builtins.int, Tensor]:
     """{forward level id: tangent} of a tensor, of the levels that are active."""
@@ -2715,6 +2742,12 @@ def leaf_hooks(x: Tensor, post: builtins.bool) -> Any:
 
 def accumulate_into(x: Tensor, cotangent: Tensor) -> Any:
     """Add a cotangent to `x.grad`, as the engine does at a leaf."""
+
+def unit_cotangent(x: Any) -> Any:
+    """The one that the backward pass of a real scalar starts with; None for anything else."""
+
+def scalar_root(x: Any) -> Any:
+    """[(node, output number, one)] of a scalar tensor in a graph; None for anything else."""
 
 def ones_shaped(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
     """Ones of a shape and dtype, the cotangent that a scalar starts with."""
@@ -2789,8 +2822,17 @@ def levels_below(level: Level) -> Any:
 def exchange_levels(active: builtins.list[Any]) -> Any:
     """Let these be the active levels of this thread; returns the list of those that were."""
 
+def reopen_levels(levels: Any) -> Any:
+    """Let these levels be the active ones, also where they have ended; `close_levels` undoes it."""
+
+def close_levels(before: Any) -> Any:
+    """Undo `reopen_levels`, given what it returned."""
+
 def current_run() -> Any:
     """The backward pass that runs in this thread, an object without content; None outside."""
+
+def fills_every_leaf() -> Any:
+    """Whether a backward pass runs in this thread that was not asked for particular gradients."""
 
 def will_run(node: Node) -> Any:
     """Whether the backward pass that runs in this thread reaches a node."""

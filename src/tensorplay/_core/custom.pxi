@@ -6,7 +6,6 @@ def make_node(kind, label, run, inputs, metas, context, release=None):
     Its `run` is called also when no cotangent arrived, as custom functions expect.
     """
     cdef PythonNode node = kind.__new__(kind)
-    may_cycle()
     for item in inputs:
         if is_tensor(item) and (<Tensor>item).flags & VIEW:
             refresh(<Tensor>item)

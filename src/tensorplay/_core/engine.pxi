@@ -545,13 +545,17 @@ cdef add_gradient(Tensor x, Tensor cotangent, bint owned):
         cotangent = _layer["cast"](cotangent, dtype_of(x))
         owned = True
     if x._grad is None:
-        if not tp_grad_mode and (owned or stealable(cotangent)):
-            give_grad(x, cotangent)
+        if tp_grad_mode:
+            x._grad = _layer["clone"](cotangent)
+        elif owned or stealable(cotangent):
+            x._grad = cotangent
         else:
-            give_grad(x, _layer["clone"](cotangent))
+            x._grad = _layer["clone"](cotangent)
         return
-    if tp_grad_mode or x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
-        give_grad(x, binary_call(ADD, x._grad, cotangent))
+    if tp_grad_mode:
+        x._grad = binary_call(ADD, x._grad, cotangent)
+    elif x._grad.flags & REQUIRES_GRAD or not add_in_place(x._grad, cotangent):
+        x._grad = binary_call(ADD, x._grad, cotangent)
     else:
         count_change(x._grad)
 
@@ -569,7 +573,6 @@ cdef bint stealable(Tensor g):
 
 def leaf_hooks(Tensor x, bint post):
     """The dictionary of hooks of a leaf: on its gradient, or after accumulation."""
-    may_cycle()
     if post:
         if x.post_hooks is None:
             x.post_hooks = HookDict()

@@ -329,7 +329,6 @@ cdef record_unary(Primitive p, Tensor x, Tensor out):
     if rule.saves and x.version is not None and x.version.value:
         node.versions = (x.version.value,)
     set_meta(node, <cnp.ndarray>out._array)
-    leave_out(node)
     set_history(out, node)
 
 
@@ -380,5 +379,4 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
                                           or not same_shape(<Tensor>a, <Tensor>b)):
         node.shapes = (shape_of(<Tensor>a), shape_of(<Tensor>b))
     set_meta(node, <cnp.ndarray>out._array)
-    leave_out(node)
     set_history(out, node)

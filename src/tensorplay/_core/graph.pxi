@@ -77,7 +77,6 @@ cdef class Node:
     @property
     def metadata(self):
         """A dictionary for the user's own notes about this node."""
-        may_cycle()
         extras = self.more()
         if extras.metadata is None:
             extras.metadata = {}
@@ -129,7 +128,6 @@ cdef class Node:
 
     def hooks_of(self, int number):
         """The dictionary of tensor hooks of one output (made when asked for)."""
-        may_cycle()
         extras = self.more()
         if extras.tensor_hooks is None:
             extras.tensor_hooks = {}
@@ -137,7 +135,6 @@ cdef class Node:
 
     def node_hooks(self, bint before):
         """The dictionary of hooks run before (or after) this node."""
-        may_cycle()
         extras = self.more()
         if before:
             if extras.prehooks is None:
@@ -254,13 +251,6 @@ cdef class LinkedNode(Node):
     cdef bint released
     cdef Meta meta
     cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
-    cdef PyObject* older         # neighbours among the nodes that the collector does not visit
-    cdef PyObject* newer
-
-    def __dealloc__(self):
-        forget(self)
-        if self.saved is not None and not _all_collected:
-            take_back(self)
 
 
 cdef class PrimitiveNode(LinkedNode):
@@ -344,7 +334,6 @@ cdef class PrimitiveNode(LinkedNode):
 
     cdef release(self):
         if self.saved is not None:
-            take_back(self)
             self.saved = None
             self.released = True
 

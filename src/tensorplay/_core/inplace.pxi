@@ -158,7 +158,6 @@ cdef take_history(Tensor x, Tensor value):
     cdef Node old = x._grad_fn
     if tp_grad_mode:
         if value.flags & REQUIRES_GRAD:
-            changes_history(x)
             x._grad_fn = edge_of(value)
             x.output_nr = value.output_nr
             x.flags |= REQUIRES_GRAD
@@ -193,7 +192,6 @@ cdef rebase(Tensor base, Tensor before, Tensor value, tuple chain):
         base.output_nr = 0
         base.flags &= ~<unsigned int>REQUIRES_GRAD
         if flags & REQUIRES_GRAD:
-            changes_history(base)
             record(scatter, inputs, (chain,), base)
         if base.flags & RETAIN_GRAD:
             move_retain(base, old)

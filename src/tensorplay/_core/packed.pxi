@@ -31,7 +31,6 @@ cdef Packed pack(Tensor x, tuple hooks):
     """Let a pair of hooks keep a tensor."""
     cdef Packed packed = Packed.__new__(Packed)
     cdef Layer layer
-    may_cycle()
     packed.layers = []
     packed.unpack = hooks[1]
     while True:
@@ -155,5 +154,4 @@ cdef pack_saved(PrimitiveNode node, Py_ssize_t i, pack_hook, unpack_hook):
     item = pack(<Tensor>node.saved[i], (pack_hook, unpack_hook))
     saved = list(node.saved)
     saved[i] = item
-    take_back(node)
     node.saved = tuple(saved)

@@ -37,7 +37,6 @@ cdef record(Primitive p, tuple inputs, tuple params, object result):
                     saves_out)
     if needs_shapes:
         node.shapes = shapes_of(inputs)
-    leave_out(node)
     if outs is None:
         if (<Tensor>result)._array is not None:
             set_meta(node, (<Tensor>result)._array)

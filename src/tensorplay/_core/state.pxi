@@ -105,8 +105,6 @@ cdef long _next_level = 0
 def push_level(str kind, size=None, randomness=None, handler=None):
     """Enter a transform level and return it; `pop_level` must follow."""
     global _next_level
-    if kind == "forward":
-        may_cycle()     # tangents of saved tensors may have a history of their own
     cdef Level level = Level.__new__(Level)
     _next_level += 1
     level.id = _next_level

@@ -12,8 +12,7 @@ cdef enum:
     NO_INPLACE = 128   # one of several views of an op: must not be changed in place
     NO_GRAD_VIEW = 256  # a view made while grad mode was off
     CUSTOM_VIEW = 512  # a view returned by a custom function, whose rule its history must keep
-    NUMBER = 2048      # made from a Python number beside a tensor: hooks do not see it saved
-    GRADIENT = 1024    # is the .grad of some tensor
+    NUMBER = 1024      # made from a Python number beside a tensor: hooks do not see it saved
     SLOW = TANGENT | BOX | INFERENCE
 
 
@@ -54,14 +53,6 @@ cdef class Tensor:
     cdef PyObject* accumulator   # borrowed: the AccumulateGrad node while a graph keeps it alive
     cdef PyObject* attributes    # what the user set on it: a dict, or NULL (see slots.h)
     cdef object __weakref__
-
-    def __setattr__(self, name, value):
-        if not _all_collected:
-            attribute_set(self, name, value)
-        PyObject_GenericSetAttr(self, name, <PyObject*>value)
-
-    def __delattr__(self, name):
-        PyObject_GenericSetAttr(self, name, NULL)
 
     # --- shape and type ---
 
@@ -603,14 +594,7 @@ cdef set_grad(Tensor x, value):
         raise RuntimeError(
             f"grad: assigned a gradient of dtype {dtype_of(value)} to a tensor of dtype "
             f"{dtype_of(x)}")
-    give_grad(x, value)
-
-
-cdef inline give_grad(Tensor x, Tensor gradient):
-    if gradient.flags & (REQUIRES_GRAD | BOX):
-        may_cycle()
-    gradient.flags |= GRADIENT
-    x._grad = gradient
+    x._grad = value
 
 
 def retain_grad(Tensor self):

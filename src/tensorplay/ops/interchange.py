@@ -261,15 +261,14 @@ def _remade(kind: type, array: np.ndarray, requires_grad: bool, state: dict[str,
     made: Any = Tensor.__new__(kind)
     core.set_data(made, core.from_array(array))
     made.requires_grad = requires_grad
-    if state:
-        made.__dict__.update(state)
+    made.__dict__.update(state)
     return made
 
 
 @method("__reduce_ex__")
 def _reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     array = core.array_of(self, "a pickle")
-    return _remade, (type(self), array, self.requires_grad, core.attributes_copy(self))
+    return _remade, (type(self), array, self.requires_grad, dict(self.__dict__))
 
 
 @method("__copy__")
@@ -277,7 +276,7 @@ def _copy(self: Tensor) -> Tensor:
     """Another tensor over the same memory: a leaf of its own, where this is one."""
     if self.is_box or not self.is_leaf:
         return core.alias_with_history(self)
-    made = _remade(type(self), core.array_of(self), False, core.attributes_copy(self))
+    made = _remade(type(self), core.array_of(self), False, self.__dict__)
     core.share_version(made, self)
     made.requires_grad = self.requires_grad
     return made
@@ -299,7 +298,5 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     memo[id(self)] = made
     if self.grad is not None:
         made.grad = copy_module.deepcopy(self.grad, memo)
-    state = core.attributes_copy(self)
-    if state:
-        made.__dict__.update(copy_module.deepcopy(state, memo))
+    made.__dict__.update(copy_module.deepcopy(self.__dict__, memo))
     return made
