@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef inline cnp.ndarray empty_like_shape(cnp.ndarray x):
-    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x), 0)
+    return empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x))
 
 
 cdef inline bint is_loop_array(cnp.ndarray x) noexcept:

@@ -58,7 +58,13 @@ def cast(x: Tensor, dtype: dtypes.dtype) -> Tensor:
     return cast_op(x, dtype, x.dtype)
 
 
-clone = linear("clone", lambda x: x.copy(order="K"), lambda g: g, batch=batch_elementwise)
+
+
+def _clone_kernel(x: np.ndarray) -> np.ndarray:
+    return core.copied(x) if x.flags.c_contiguous else x.copy(order="K")
+
+
+clone = linear("clone", _clone_kernel, lambda g: g, batch=batch_elementwise)
 
 
 def _batch_expand(p: Any, values: Any, bdims: Any, params: Any) -> Any:

@@ -41,7 +41,7 @@ static inline float normal_cdf(float x, float bell)
     p = p * t + 7.372337472e-6f;
     return x < 0.0f ? bell * p : 1.0f - bell * p;
 }
-template <class T> static inline T gelu(T x) { return x * normal_cdf(x, exp(T(-0.5) * x * x)); }
+template <class T> static inline T gelu(T x) { return x * normal_cdf(x, decay(T(-0.5) * x * x)); }
 
 #define UNARY(Name, cost, result) \
     struct Name : cost { template <class T> T operator()(T x) const { return result; } };
@@ -93,8 +93,8 @@ BINARY(Add, Cheap, a + b)
 BINARY(Sub, Cheap, a - b)
 BINARY(Mul, Cheap, a * b)
 BINARY(Div, Cheap, a / b)
-BINARY(Maximum, Cheap, a > b ? a : a == a ? b : a)  // NaN if either is
-BINARY(Minimum, Cheap, a < b ? a : a == a ? b : a)
+BINARY(Maximum, Cheap, (a > b) | (a != a) ? a : b)  // NaN if either is
+BINARY(Minimum, Cheap, (a < b) | (a != a) ? a : b)
 BINARY(Pow, Costly, pow(a, b))
 BINARY(Atan2, Costly, atan2(a, b))
 #undef BINARY
@@ -121,7 +121,7 @@ struct SiluBackward : Costly {
 struct GeluBackward : Costly {
     template <class T> T operator()(T g, T x) const
     {
-        T bell = exp(T(-0.5) * x * x);
+        T bell = decay(T(-0.5) * x * x);
         return g * (normal_cdf(x, bell) + x * normal_peak<T> * bell);
     }
 };

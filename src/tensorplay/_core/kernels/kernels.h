@@ -24,11 +24,12 @@ using BinaryLoop = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_
 // x[outer, length, inner] reduced over `length` to out[outer, inner].
 template <class T>
 using ReduceLoop = void (*)(const T* x, T* out, int64_t outer, int64_t length, int64_t inner);
-// One result row per input row: x[rows, cols] -> out[rows, cols] (softmax, log_softmax).
-template <class T> using RowLoop = void (*)(const T* x, T* out, int64_t rows, int64_t cols);
-// Two inputs of the same rows (softmax backward: g and y).
+// The same, with a result of x's shape (softmax, log_softmax).
+template <class T> using RowLoop = ReduceLoop<T>;
+// Two inputs of that shape (softmax backward: g and y).
 template <class T>
-using RowLoop2 = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_t cols);
+using RowLoop2 = void (*)(const T* a, const T* b, T* out, int64_t outer, int64_t length,
+                          int64_t inner);
 // c[m, n] = a[m, k] @ b[k, n]; strides in elements, c contiguous. Meant for small products only.
 template <class T>
 using GemmLoop = void (*)(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,

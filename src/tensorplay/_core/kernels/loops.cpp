@@ -1,5 +1,4 @@
 // The table of all loops, compiled once per instruction set.
-#include "loops.hpp"
 #include "norm.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
