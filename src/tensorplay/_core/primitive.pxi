@@ -26,6 +26,7 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         void (*gemm_f64)(const double*, int64_t, int64_t, const double*, int64_t, int64_t, double*,
                          int64_t, int64_t, int64_t) noexcept nogil
         const Loop* norm
+        const Loop* map
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)

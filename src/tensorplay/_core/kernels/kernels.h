@@ -40,6 +40,12 @@ template <class T>
 using NormLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t rows, int64_t cols,
                           double eps);
 
+// Elementwise, of one to three arrays (the others are null) and up to six numbers.
+constexpr int most_numbers = 6;
+template <class T>
+using MapLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t n,
+                         const double* numbers);
+
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
     const char* name;
@@ -57,6 +63,7 @@ struct Kernels {
     GemmLoop<float> gemm_f32;
     GemmLoop<double> gemm_f64;
     const Loop* norm;            // "standardize" and its derivatives
+    const Loop* map;             // "add_scaled", "elu" ...
 };
 
 const Kernels& kernels();        // chosen once, at first use
