@@ -35,8 +35,8 @@ SIGNATURES = {
     "unary": (ADDRESS, ADDRESS, SIZE),
     "binary": (ADDRESS, ADDRESS, ADDRESS, SIZE, SIZE, INT),
     "reduce": (ADDRESS, ADDRESS, SIZE, SIZE, SIZE),
-    "row": (ADDRESS, ADDRESS, SIZE, SIZE),
-    "row2": (ADDRESS, ADDRESS, ADDRESS, SIZE, SIZE),
+    "row": (ADDRESS, ADDRESS, SIZE, SIZE, SIZE),
+    "row2": (ADDRESS, ADDRESS, ADDRESS, SIZE, SIZE, SIZE),
 }
 SAME, SCALAR_B, SCALAR_A, ROW_B, ROW_A, COL_B, COL_A = range(7)
 
@@ -299,7 +299,9 @@ def test_logsumexp_of_infinities(isa, dtype):
 @isas
 @dtypes
 @pytest.mark.parametrize(
-    "shape", [(1, 1), (3, 5), (4, 10), (5, 33), (300, 500), (20, 3000), (0, 3)]
+    "shape",
+    [(1, 1, 1), (3, 5, 1), (4, 10, 1), (5, 33, 1), (300, 500, 1), (20, 3000, 1), (2, 9000, 1)]
+    + [(0, 3, 1), (2, 3, 5), (1, 70, 3), (3, 5, 300), (2, 1, 257), (1, 9, 16)],
 )
 def test_softmax_and_backward(isa, dtype, shape):
     rng = np.random.default_rng(9)
@@ -321,10 +323,27 @@ def test_softmax_and_backward(isa, dtype, shape):
 @dtypes
 def test_softmax_of_infinities(isa, dtype):
     inf, nan = np.inf, np.nan
-    x = np.array([[-inf, -inf], [inf, 1], [-inf, 3], [1000, 1000]], dtype)
+    x = np.array([[-inf, -inf], [inf, 1], [-inf, 3], [1000, 1000], [nan, 1]], dtype)
+    want = [[nan, nan], [nan, nan], [0, 1], [0.5, 0.5], [nan, nan]]
     out = np.empty_like(x)
-    call(isa, "row", "softmax", dtype, x, out, 4, 2)
-    np.testing.assert_array_equal(out, [[nan, nan], [nan, nan], [0, 1], [0.5, 0.5]])
+    call(isa, "row", "softmax", dtype, x, out, *x.shape, 1)
+    np.testing.assert_array_equal(out, want)
+    sideways, out = np.ascontiguousarray(x.T), np.empty(x.T.shape, dtype)
+    call(isa, "row", "softmax", dtype, sideways, out, 1, *sideways.shape)
+    np.testing.assert_array_equal(out.T, want)
+
+
+@isas
+@dtypes
+def test_probabilities_from_the_smallest_to_the_largest(isa, dtype):
+    # exp of what is far below the maximum: 0 instead of a subnormal number, never anything else.
+    x = -np.linspace(0, 120 if dtype == np.float32 else 800, 3000).astype(dtype)
+    out = np.empty_like(x)
+    call(isa, "row", "softmax", dtype, x, out, 1, len(x), 1)
+    want = special.softmax(higher(x).astype(float))
+    tiny = np.finfo(dtype).tiny
+    np.testing.assert_allclose(out, want, 30 * np.finfo(dtype).eps, tiny)
+    assert (out >= 0).all() and out[-1] == 0
 
 
 def arranged(rng, rows, cols, dtype, how):

@@ -74,14 +74,14 @@ register(
     Op(
         "add:alpha",
         lambda make: [sample(make(3, 4), make(4), alpha=2), sample(make(3), make(3), alpha=-0.5)],
-        primitives=("add",),
+        primitives=("add", "add_scaled"),
         reference=lambda x, y, alpha: x + alpha * y,
         complex=True,
     ),
     Op(
         "sub:alpha",
         lambda make: [sample(make(3, 4), make(4), alpha=2), sample(make(3), 1.5, alpha=3)],
-        primitives=("sub",),
+        primitives=("sub", "sub_scaled"),
         reference=lambda x, y, alpha: x - alpha * y,
         complex=True,
     ),

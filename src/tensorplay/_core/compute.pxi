@@ -2,10 +2,10 @@
 
 ctypedef void (*Reduce32)(const float*, float*, int64_t, int64_t, int64_t) noexcept nogil
 ctypedef void (*Reduce64)(const double*, double*, int64_t, int64_t, int64_t) noexcept nogil
-ctypedef void (*Row32)(const float*, float*, int64_t, int64_t) noexcept nogil
-ctypedef void (*Row64)(const double*, double*, int64_t, int64_t) noexcept nogil
-ctypedef void (*RowPair32)(const float*, const float*, float*, int64_t, int64_t) noexcept nogil
-ctypedef void (*RowPair64)(const double*, const double*, double*, int64_t, int64_t) noexcept nogil
+ctypedef void (*Pair32)(const float*, const float*, float*, int64_t, int64_t,
+                        int64_t) noexcept nogil
+ctypedef void (*Pair64)(const double*, const double*, double*, int64_t, int64_t,
+                        int64_t) noexcept nogil
 ctypedef void (*Norm32)(const float*, const float*, const float*, float*, int64_t, int64_t,
                         double) noexcept nogil
 ctypedef void (*Norm64)(const double*, const double*, const double*, double*, int64_t, int64_t,
@@ -69,7 +69,7 @@ cdef class ReduceKernel(Kernel):
                 k += 1
         if length == 0 and not self.empty_ok:
             return self.slow(x, dims, keepdim)
-        out = <cnp.ndarray>cnp.PyArray_EMPTY(k, sizes, cnp.PyArray_TYPE(x), 0)
+        out = empty_array(k, sizes, cnp.PyArray_TYPE(x))
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             with nogil:
                 (<Reduce32>loop32)(<const float*><void*>cnp.PyArray_DATA(x),
@@ -89,7 +89,7 @@ cdef class ReduceKernel(Kernel):
 
 
 cdef class RowKernel(Kernel):
-    """`kernel(*arrays)`: one result row per row of one or two arrays (softmax and its kin)."""
+    """`kernel(*arrays, dim)`: one or two arrays to one of their shape (softmax and its kin)."""
 
     cdef void* f32
     cdef void* f64
@@ -104,44 +104,51 @@ cdef class RowKernel(Kernel):
         self.fallback = fallback
 
     cdef object run(self, PyObject** args, Py_ssize_t n):
-        if n != 1 + self.two:
-            raise TypeError(f"RowKernel: expected {1 + self.two} arrays, got {n} arguments")
+        if n != 2 + self.two:
+            raise TypeError(f"RowKernel: expected {1 + self.two} arrays and a dim, got {n} "
+                            "arguments")
         return self.rows(<cnp.ndarray?><object>args[0],
-                         <cnp.ndarray?><object>args[1] if self.two else None)
+                         <cnp.ndarray?><object>args[1] if self.two else None,
+                         <object>args[n - 1])
 
-    cdef object rows(self, cnp.ndarray x, cnp.ndarray y):
-        cdef int ndim = cnp.PyArray_NDIM(x)
-        cdef int64_t rows, cols
+    cdef object rows(self, cnp.ndarray x, cnp.ndarray y, int dim):
         cdef cnp.ndarray out
+        cdef int i
+        cdef int64_t outer = 1, length, inner = 1
         cdef void* loop32 = self.f32
         cdef void* loop64 = self.f64
-        if not is_loop_array(x) or ndim == 0 or cnp.PyArray_SIZE(x) == 0 or (
+        cdef void* a
+        cdef bint single
+        cdef void* b = NULL
+        if self.two:
+            b = cnp.PyArray_DATA(y)
+        if not is_loop_array(x) or cnp.PyArray_NDIM(x) == 0 or cnp.PyArray_SIZE(x) == 0 or (
                 self.two and (cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y)
                               or not cnp.PyArray_IS_C_CONTIGUOUS(y)
                               or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(y))):
             with np.errstate(all="ignore"):
-                return self.fallback(x, y) if self.two else self.fallback(x)
-        cols = cnp.PyArray_DIMS(x)[ndim - 1]
-        rows = cnp.PyArray_SIZE(x) / cols
+                return self.fallback(x, y, dim) if self.two else self.fallback(x, dim)
+        for i in range(dim):
+            outer *= cnp.PyArray_DIMS(x)[i]
+        length = cnp.PyArray_DIMS(x)[dim]
+        for i in range(dim + 1, cnp.PyArray_NDIM(x)):
+            inner *= cnp.PyArray_DIMS(x)[i]
         out = empty_like_shape(x)
+        single = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT
         a = cnp.PyArray_DATA(x)
-        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-            if self.two:
-                b = cnp.PyArray_DATA(y)
-                with nogil:
-                    (<RowPair32>loop32)(<const float*>a, <const float*>b,
-                                        <float*>cnp.PyArray_DATA(out), rows, cols)
+        target = cnp.PyArray_DATA(out)
+        with nogil:
+            if single:
+                if b is not NULL:
+                    (<Pair32>loop32)(<const float*>a, <const float*>b, <float*>target, outer,
+                                     length, inner)
+                else:
+                    (<Reduce32>loop32)(<const float*>a, <float*>target, outer, length, inner)
+            elif b is not NULL:
+                (<Pair64>loop64)(<const double*>a, <const double*>b, <double*>target, outer,
+                                 length, inner)
             else:
-                with nogil:
-                    (<Row32>loop32)(<const float*>a, <float*>cnp.PyArray_DATA(out), rows, cols)
-        elif self.two:
-            b = cnp.PyArray_DATA(y)
-            with nogil:
-                (<RowPair64>loop64)(<const double*>a, <const double*>b,
-                                    <double*>cnp.PyArray_DATA(out), rows, cols)
-        else:
-            with nogil:
-                (<Row64>loop64)(<const double*>a, <double*>cnp.PyArray_DATA(out), rows, cols)
+                (<Reduce64>loop64)(<const double*>a, <double*>target, outer, length, inner)
         return out
 
 
@@ -191,7 +198,7 @@ cdef class NormKernel:
         rows = size // cols
         if self.sums:
             sizes[0] = self.sums * cols + (size if self.both else 0)
-            out = <cnp.ndarray>cnp.PyArray_EMPTY(1, sizes, num, 0)
+            out = empty_array(1, sizes, num)
         else:
             out = empty_like_shape(a)
         target = cnp.PyArray_DATA(out)
@@ -266,7 +273,7 @@ cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint 
         return None
     sizes[0] = p.m
     sizes[1] = p.n
-    out = <cnp.ndarray>cnp.PyArray_EMPTY(2, sizes, p.num, 0)
+    out = empty_array(2, sizes, p.num)
     run_product(&p, cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_DATA(out))
     return out
 
@@ -302,7 +309,7 @@ cdef object small_products(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint
         at[i] = 0
     sizes[rank] = p.m
     sizes[rank + 1] = p.n
-    out = <cnp.ndarray>cnp.PyArray_EMPTY(rank + 2, sizes, p.num, 0)
+    out = empty_array(rank + 2, sizes, p.num)
     z = <char*>cnp.PyArray_DATA(out)
     size_out = p.m * p.n * (4 if p.num == cnp.NPY_FLOAT else 8)
     with nogil:
@@ -450,7 +457,7 @@ cdef object sum_block(cnp.ndarray x, tuple shape, int extra):
             length *= size
         else:
             inner *= size
-    out = <cnp.ndarray>cnp.PyArray_EMPTY(ndim - extra, sizes, cnp.PyArray_TYPE(x), 0)
+    out = empty_array(ndim - extra, sizes, cnp.PyArray_TYPE(x))
     if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
         (<Reduce32>f32)(<const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(out),
                         outer, length, inner)

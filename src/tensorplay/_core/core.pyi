@@ -2437,7 +2437,12 @@ class Inplace:
     name: builtins.str
     def __getattr__(self, name: builtins.str) -> Any: ...
     def __setattr__(self, name: builtins.str, value: Any) -> None: ...
-    def __init__(self, function: Any, name: builtins.str) -> None: ...
+    def __init__(
+        self,
+        function: Any,
+        name: builtins.str,
+        direct: MapInplace | None = None,
+    ) -> None: ...
     def __call__(self, x: Tensor, *args: Any, **kwargs: Any) -> Any: ...
 
 class Run:
@@ -2454,7 +2459,7 @@ class ReduceKernel(Kernel):
     ) -> None: ...
 
 class RowKernel(Kernel):
-    """`kernel(*arrays)`: one result row per row of one or two arrays (softmax and its kin)."""
+    """`kernel(*arrays, dim)`: one or two arrays to one of their shape (softmax and its kin)."""
 
     def __init__(self, loop: builtins.str, fallback: Any, two: builtins.bool = False) -> None: ...
 
@@ -2487,6 +2492,17 @@ class LinearKernel(Kernel):
     """`kernel(x, w, b)`: x @ w.T + b for a matrix of rows x, with b a row or None."""
 
     def __init__(self, fallback: Any) -> None: ...
+
+class MapKernel:
+    """`kernel(*arrays, *numbers)`: a compiled loop over arrays of one shape, or `fallback`."""
+
+    def __init__(self, loop: builtins.str, count: builtins.int, fallback: Any) -> None: ...
+    def __call__(self, *args: Any) -> Any: ...
+
+class MapInplace:
+    """How an in-place method computes straight into its tensor: a kernel, and its one number."""
+
+    def __init__(self, kernel: MapKernel, keyword: builtins.str, default: Any = None) -> None: ...
 
 def is_grad_enabled() -> builtins.bool:
     """Whether operations on this thread are recorded for reverse mode."""
@@ -2633,6 +2649,12 @@ def released_message(node: Node) -> Any:
 def _find_primitive(name: Any) -> Any: ...
 def default_node_name(name: builtins.str) -> Any:
     """'log_softmax' -> 'LogSoftmaxBackward0', as graph nodes print."""
+
+def empty(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
+    """A C-contiguous array (of NumPy's) of any contents."""
+
+def copied(x: np.ndarray[Any, Any]) -> Any:
+    """A C-contiguous copy of an array."""
 
 def register_layer(**functions: Any) -> None:
     """Give the core what the Python layers define: cast, sum_to, expand, conj, neg, mul, ..."""

@@ -12,14 +12,13 @@ cdef enum:
 
 
 cdef inline cnp.ndarray empty_like_shape(cnp.ndarray x):
-    return <cnp.ndarray>cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x), 0)
+    return empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x))
 
 
 cdef inline cnp.ndarray result_like(Primitive p, cnp.ndarray x):
     """Memory for the result of a binary loop."""
     if p.fast == FAST_COMPARE:
-        return <cnp.ndarray>cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x),
-                                              cnp.NPY_BOOL, 0)
+        return empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_BOOL)
     return empty_like_shape(x)
 
 

@@ -78,8 +78,8 @@ def gather_kernel(cnp.ndarray x, cnp.ndarray index, int dim, str name):
     if not cnp.PyArray_ISALIGNED(x) or not plan_walk(&w, shape, strides, x, index, dim, name):
         x = np.array(x, order="C", copy=True)
         plan_walk(&w, shape, strides, x, index, dim, name)
-    out = <cnp.ndarray>cnp.PyArray_EMPTY(cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index),
-                            cnp.PyArray_TYPE(x), 0)
+    out = empty_array(cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index),
+                      cnp.PyArray_TYPE(x))
     if cnp.PyArray_SIZE(out) < GIL_SIZE:
         move(w, <const int64_t*>cnp.PyArray_DATA(index), cnp.PyArray_DATA(x),
              cnp.PyArray_DATA(out))

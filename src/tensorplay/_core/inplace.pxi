@@ -302,10 +302,12 @@ cdef class Inplace:
 
     cdef readonly object function
     cdef readonly str name
+    cdef MapInplace direct      # how to compute straight into the tensor, or None
     cdef dict __dict__
 
-    def __init__(self, function, str name):
+    def __init__(self, function, str name, MapInplace direct=None):
         self.function = function
+        self.direct = direct
         self.name = name
         setattr(self, "__name__", name)
         setattr(self, "__qualname__", name)
@@ -323,6 +325,8 @@ cdef class Inplace:
     def __call__(self, Tensor x, *args, **kwargs):
         if not kwargs and type(self.function) is Primitive and \
                 fast_inplace(<Primitive>self.function, x, args):
+            return x
+        if self.direct is not None and self.direct.run(x, args, kwargs):
             return x
         check_inplace(x, self.name)
         source = before_change(x, self.function, args, kwargs)

@@ -28,6 +28,7 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
                          int64_t, int64_t, int64_t) noexcept nogil
         const Loop* norm
         const Loop* compare
+        const Loop* map
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)

@@ -49,6 +49,17 @@ sub = elementwise("sub", _subtract, 1, -1, loop="sub", promote="same")
 mul = elementwise("mul", np.multiply, lambda y: y, lambda x: x, loop="mul", promote="same")
 neg = elementwise("neg", _negative, -1, loop="neg", promote="same")
 
+_add_scaled = core.MapKernel("add_scaled", 2, lambda x, y, alpha: x + alpha * y)
+_sub_scaled = core.MapKernel("sub_scaled", 2, lambda x, y, alpha: x - alpha * y)
+add_scaled = elementwise(
+    "add_scaled", typed("add", _add_scaled, "f"), 1, lambda alpha: alpha,
+    params=("alpha",), node_name="AddBackward0",
+)  # fmt: skip
+sub_scaled = elementwise(
+    "sub_scaled", typed("sub", _sub_scaled, "f"), 1, lambda alpha: -alpha,
+    params=("alpha",), node_name="SubBackward0",
+)  # fmt: skip
+
 
 def _refuse_bools(operands: Any) -> None:
     for x in operands:
@@ -59,11 +70,11 @@ def _refuse_bools(operands: Any) -> None:
 sub.check = _refuse_bools  # a bool among other dtypes, before promotion hides it
 
 
-def _times_alpha(name: str, input: Any, other: Any, alpha: Any) -> Any:
-    """alpha * other, in the dtype of the result."""
+def _scaled(name: str, fused: Any, input: Any, other: Any, alpha: Any) -> Tensor:
+    """`input` plus or minus `alpha * other`; in one pass where both are of one float dtype."""
     if isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is other.dtype:
-        if input.dtype.is_floating_point and isinstance(alpha, (int, float)):
-            return mul(other, alpha)
+        if input.dtype.is_floating_point and type(alpha) in (int, float):
+            return fused(input, other, alpha)
     operands = [x if isinstance(x, Tensor) else weak_tensor(x) for x in (input, other)]
     dtype = core.result_dtype(operands)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
@@ -73,7 +84,8 @@ def _times_alpha(name: str, input: Any, other: Any, alpha: Any) -> Any:
             f"{name}(): for integer tensors, alpha must not be a floating-point number, got "
             f"alpha={alpha}"
         )
-    return convert(mul(convert(operands[1], dtype), alpha), dtype)
+    product = convert(mul(convert(operands[1], dtype), alpha), dtype)
+    return core.registry[name](input, product)
 
 
 @signature(add)
@@ -89,7 +101,7 @@ def _add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     if is_number(alpha, 1):
         return core.registry["add"](input, other)
-    return core.registry["add"](input, _times_alpha("add", input, other, alpha))
+    return _scaled("add", add_scaled, input, other, alpha)
 
 
 @signature(sub)
@@ -102,7 +114,7 @@ def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     if is_number(alpha, 1):
         return core.registry["sub"](input, other)
     _refuse_bools((input, other))
-    return core.registry["sub"](input, _times_alpha("sub", input, other, alpha))
+    return _scaled("sub", sub_scaled, input, other, alpha)
 
 
 @signature(mul)
@@ -262,11 +274,14 @@ lcm = elementwise(
     doc="The least common multiple of integers, element by element.",
 )  # fmt: skip
 
+_IN_PLACE = {
+    add: core.MapInplace(_add_scaled, "alpha", 1), sub: core.MapInplace(_sub_scaled, "alpha", 1),
+}  # fmt: skip
 for _primitive in (
     add, sub, mul, div, neg, reciprocal, floor_divide, remainder, fmod, deg2rad, rad2deg, gcd, lcm,
 ):  # fmt: skip
-    publish(_primitive, _primitive.name, inplace=True)
+    publish(_primitive, _primitive.name, inplace=True, direct=_IN_PLACE.get(_primitive))
 for _alias, _primitive in (
     ("subtract", sub), ("multiply", mul), ("divide", div), ("true_divide", div), ("negative", neg),
 ):  # fmt: skip
-    publish(_primitive, _alias, inplace=True)
+    publish(_primitive, _alias, inplace=True, direct=_IN_PLACE.get(_primitive))

@@ -300,7 +300,7 @@ def empty(
     check_placement("empty", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "empty")
     shape = size_argument(sizes, size, "empty")
-    return finished(np.empty(shape, target.numpy), "empty", requires_grad, out)
+    return finished(core.empty(shape, target.numpy), "empty", requires_grad, out)
 
 
 @public(method=False)
@@ -387,7 +387,7 @@ def full(
         category = dtypes.number_dtype(fill_value).category
     target = target_dtype(dtype, out, default_for(category), "full")
     if isinstance(fill_value, Tensor):
-        made = filled_with(np.empty(shape, target.numpy), fill_value, "full")
+        made = filled_with(core.empty(shape, target.numpy), fill_value, "full")
         return finished(made, "full", requires_grad, out)
     return finished(_full_array(shape, fill_value, target, "full"), "full", requires_grad, out)
 
@@ -395,7 +395,7 @@ def full(
 def _full_array(shape: tuple[int, ...], value: Any, dtype: dtypes.dtype, name: str) -> np.ndarray:
     if type(value) is int and value == 0:
         return np.zeros(shape, dtype.numpy)
-    array = np.empty(shape, dtype.numpy)
+    array = core.empty(shape, dtype.numpy)
     if type(value) is int and value == 1:
         array.fill(1)
     else:

@@ -155,7 +155,9 @@ def check_range(array: np.ndarray, dtype: dtypes.dtype, name: str) -> None:
 def _mixed(data: Any, name: str) -> tuple[np.ndarray, dtypes.dtype]:
     """The array of any data, one item at a time, and the dtype that it suggests."""
     if isinstance(data, Tensor):
-        return np.array(core.array_of(data, f"{name}(): data")), data.dtype
+        return core.copied(core.array_of(data, f"{name}(): data")), data.dtype
+    if type(data) is np.ndarray and data.dtype.kind in "biufc":
+        return native(core.copied(data), name)
     if isinstance(data, (np.ndarray, np.generic)):
         return native(np.array(data), name)
     if isinstance(data, (str, bytes)):

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from tensorplay._core import core
 from tensorplay._core.core import (
     Inplace,
+    MapInplace,
     Operation,
     Primitive,
     Rule,
@@ -56,13 +57,17 @@ def publish(
     namespace: str = "",
     method: bool | str = True,
     inplace: bool = False,
+    direct: MapInplace | None = None,
 ) -> Any:
-    """Make `function` known as `namespace.name`, as a method, and in place as `name_`."""
+    """Make `function` known as `namespace.name`, as a method, and in place as `name_`.
+
+    direct: how the in-place form computes straight into memory where nothing is recorded.
+    """
     PUBLIC[namespace, name] = function
     if method:
         install_method(method if isinstance(method, str) else name, function)
     if inplace:
-        changed = Inplace(function, name + "_")
+        changed = Inplace(function, name + "_", direct)
         install_method(name + "_", changed)
         PUBLIC[namespace, name + "_"] = changed
     return function
@@ -82,6 +87,7 @@ def public(
     inplace: bool = False,
     out: bool = False,
     aliases: Sequence[str] = (),
+    direct: MapInplace | None = None,
 ) -> Callable[[_Function], _Function]:
     """Decorator of a public function that is written with other operators.
 
@@ -94,7 +100,9 @@ def public(
         label = name or function.__name__.rstrip("_")
         made: Any = Operation(function, label) if out else function
         for spelling in (label, *aliases):
-            publish(made, spelling, namespace=namespace, method=method, inplace=inplace)
+            publish(
+                made, spelling, namespace=namespace, method=method, inplace=inplace, direct=direct
+            )
         return made
 
     return decorate

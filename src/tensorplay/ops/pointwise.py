@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
@@ -37,17 +38,18 @@ def _lerp_number(x: np.ndarray, y: np.ndarray, weight: Any) -> Any:
     return np.add(step, x if near else y, out=step)
 
 
+_lerp_map = core.MapKernel("lerp", 2, _lerp_number)
 lerp_tensor = elementwise(
     "lerp", typed("lerp", _lerp, "fc"), lambda w: 1 - w, lambda w: w, lambda x, y: y - x,
     inputs=("x", "y", "w"),
 )  # fmt: skip
 lerp_number = elementwise(
-    "lerp_number", typed("lerp", _lerp_number, "fc"), lambda weight: 1 - weight,
+    "lerp_number", typed("lerp", _lerp_map, "fc"), lambda weight: 1 - weight,
     lambda weight: weight, params=("weight",), node_name="LerpBackward0",
 )  # fmt: skip
 
 
-@public(inplace=True, out=True)
+@public(inplace=True, out=True, direct=core.MapInplace(_lerp_map, "weight"))
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input), exactly `end` for weight 1; weight is a number or a tensor.
 
@@ -94,13 +96,15 @@ def _addcdiv(x: np.ndarray, y: np.ndarray, z: np.ndarray, value: Any) -> Any:
     return _onto(quotient, x)
 
 
+_addcmul_map = core.MapKernel("addcmul", 3, _addcmul)
+_addcdiv_map = core.MapKernel("addcdiv", 3, _addcdiv)
 addcmul_op = elementwise(
-    "addcmul", typed("addcmul", _addcmul, "ifc"),
+    "addcmul", typed("addcmul", _addcmul_map, "ifc"),
     1, lambda z, value: _scaled(z, value), lambda y, value: _scaled(y, value),
     params=("value",), promote="same",
 )  # fmt: skip
 addcdiv_op = elementwise(
-    "addcdiv", typed("addcdiv", _addcdiv, "ifc"),
+    "addcdiv", typed("addcdiv", _addcdiv_map, "ifc"),
     vjp=(
         lambda g: g,
         lambda g, z, value: _scaled(g, value.conjugate()) / conjugate(z),
@@ -115,13 +119,13 @@ addcdiv_op = elementwise(
 )  # fmt: skip
 
 
-@public(inplace=True, out=True)
+@public(inplace=True, out=True, direct=core.MapInplace(_addcmul_map, "value", 1))
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """`input + value * tensor1 * tensor2`, element by element."""
     return addcmul_op(input, tensor1, tensor2, value)
 
 
-@public(inplace=True, out=True)
+@public(inplace=True, out=True, direct=core.MapInplace(_addcdiv_map, "value", 1))
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """`input + value * tensor1 / tensor2`, element by element.
 

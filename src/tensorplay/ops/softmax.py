@@ -14,44 +14,40 @@ from tensorplay.base import dtypes
 from tensorplay.ops.kinds import primitive, public, shifting, wrap_dim
 from tensorplay.ops.structure import convert
 
-# --- kernels: one row at a time, along the last dim -----------------------------------------------
+# --- kernels --------------------------------------------------------------------------------------
 
 
-def _softmax_rows(x: np.ndarray) -> np.ndarray:
-    exps = np.exp(x - np.max(x, axis=-1, keepdims=True, initial=-np.inf))
-    return exps / np.sum(exps, axis=-1, keepdims=True)
+def _softmax(x: np.ndarray, dim: int) -> np.ndarray:
+    exps = np.exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+    return exps / np.sum(exps, axis=dim, keepdims=True)
 
 
-def _log_softmax_rows(x: np.ndarray) -> np.ndarray:
-    shifted = x - np.max(x, axis=-1, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
+def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
+    shifted = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
 
 
-def _softmax_backward_rows(g: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return y * (g - np.sum(g * y, axis=-1, keepdims=True))
+def _softmax_backward(g: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
 
 
-def _log_softmax_backward_rows(g: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return g - np.exp(y) * np.sum(g, axis=-1, keepdims=True)
+def _log_softmax_backward(g: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    return g - np.exp(y) * np.sum(g, axis=dim, keepdims=True)
 
 
-def along_dim(rows: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel `(*arrays, dim)` from one that works along the last dim.
+def _along_dim(loop: str, fallback: Callable[..., Any], two: bool = False) -> Callable[..., Any]:
+    """A kernel `(*arrays, dim)`: the compiled loop, or else NumPy.
 
     Half precision is computed in float32, as PyTorch does.
     """
+    rows = core.RowKernel(loop, fallback, two)
 
     def kernel(*args: Any) -> np.ndarray:
         *arrays, dim = args
         dtype = arrays[0].dtype
         if dtype.itemsize == 2:
             arrays = [x.astype(np.float32) for x in arrays]
-        last = arrays[0].ndim - 1
-        if dim == last:
-            out = rows(*[np.ascontiguousarray(x) for x in arrays])
-        else:
-            moved = [np.ascontiguousarray(np.moveaxis(x, dim, last)) for x in arrays]
-            out = np.ascontiguousarray(np.moveaxis(rows(*moved), last, dim))
+        out = rows(*[np.ascontiguousarray(x) for x in arrays], dim)
         return out if out.dtype == dtype else out.astype(dtype)
 
     return kernel
@@ -62,7 +58,7 @@ def along_dim(rows: Callable[..., Any]) -> Callable[..., Any]:
 # Both Jacobians by the saved output: diag(y) - y y^T is symmetric, so it serves both directions.
 softmax_op = primitive(
     "softmax",
-    along_dim(core.RowKernel("softmax", _softmax_rows)),
+    _along_dim("softmax", _softmax),
     params=("dim",),
     vjp=lambda g, out, dim: softmax_backward(g, out, dim),
     jvp=lambda t, out, dim: softmax_backward(t, out, dim),
@@ -72,7 +68,7 @@ softmax_op = primitive(
 )
 softmax_backward = primitive(
     "softmax_backward",
-    along_dim(core.RowKernel("softmax_backward", _softmax_backward_rows, two=True)),
+    _along_dim("softmax_backward", _softmax_backward, two=True),
     inputs=("u", "y"),
     params=("dim",),
     vjp=(
@@ -93,7 +89,7 @@ softmax_backward = primitive(
 )
 log_softmax_op = primitive(
     "log_softmax",
-    along_dim(core.RowKernel("log_softmax", _log_softmax_rows)),
+    _along_dim("log_softmax", _log_softmax),
     params=("dim",),
     vjp=lambda g, out, dim: log_softmax_backward(g, out, dim),
     jvp=lambda t, out, dim: t - (out.exp() * t).sum(dim, keepdim=True),
@@ -103,7 +99,7 @@ log_softmax_op = primitive(
 )
 log_softmax_backward = primitive(
     "log_softmax_backward",
-    along_dim(core.RowKernel("log_softmax_backward", _log_softmax_backward_rows, two=True)),
+    _along_dim("log_softmax_backward", _log_softmax_backward, two=True),
     inputs=("u", "y"),
     params=("dim",),
     vjp=(

@@ -41,7 +41,36 @@ static inline float normal_cdf(float x, float bell)
     p = p * t + 7.372337472e-6f;
     return x < 0.0f ? bell * p : 1.0f - bell * p;
 }
-template <class T> static inline T gelu(T x) { return x * normal_cdf(x, exp(T(-0.5) * x * x)); }
+template <class T> static inline T gelu(T x) { return x * normal_cdf(x, decay(T(-0.5) * x * x)); }
+
+// log(1 + t) for 0 <= t <= 1, as 2 atanh(s) with s = t / (2 + t), and that as s + s^3 p(s^2).
+static inline float log1p_unit(float t)
+{
+    float s = t / (2.0f + t), z = s * s, p = 0.134260136f;
+    p = p * z + 0.141182733f;
+    p = p * z + 0.200037815f;
+    p = p * z + 0.333333202f;
+    return 2.0f * (s + s * z * p);
+}
+static inline double log1p_unit(double t)
+{
+    double s = t / (2.0 + t), z = s * s, p = 0.0808246908473566931;
+    p = p * z + 0.0440015882543438673;
+    p = p * z + 0.0600057759142888935;
+    p = p * z + 0.0665706777544058143;
+    p = p * z + 0.076927852964561218;
+    p = p * z + 0.0909089470866322395;
+    p = p * z + 0.111111113589008908;
+    p = p * z + 0.142857142835525305;
+    p = p * z + 0.200000000000072983;
+    p = p * z + 0.333333333333333293;
+    return 2.0 * (s + s * z * p);
+}
+// log(1 + exp(x)) without overflow and without cancellation.
+template <class T> static inline T softplus(T x)
+{
+    return (x < T(0) ? T(0) : x) + log1p_unit(decay(-fabs(x)));
+}
 
 #define UNARY(Name, cost, result) \
     struct Name : cost { template <class T> T operator()(T x) const { return result; } };
@@ -67,7 +96,7 @@ UNARY(Atanh, Costly, atanh(x))
 UNARY(Erf, Costly, erf(x))
 UNARY(Erfc, Costly, erfc(x))
 UNARY(Sigmoid, Costly, logistic(x))
-UNARY(Softplus, Costly, x > T(20) ? x : log1p(exp(x)))
+UNARY(Softplus, Costly, x > T(20) ? x : softplus(x))
 UNARY(Silu, Costly, x * logistic(x))
 UNARY(Gelu, Costly, gelu(x))
 UNARY(GeluTanh, Costly, x * logistic(gelu_argument(x)))
@@ -93,8 +122,8 @@ BINARY(Add, Cheap, a + b)
 BINARY(Sub, Cheap, a - b)
 BINARY(Mul, Cheap, a * b)
 BINARY(Div, Cheap, a / b)
-BINARY(Maximum, Cheap, a > b ? a : a == a ? b : a)  // NaN if either is
-BINARY(Minimum, Cheap, a < b ? a : a == a ? b : a)
+BINARY(Maximum, Cheap, (a > b) | (a != a) ? a : b)  // NaN if either is
+BINARY(Minimum, Cheap, (a < b) | (a != a) ? a : b)
 BINARY(Pow, Costly, pow(a, b))
 BINARY(Atan2, Costly, atan2(a, b))
 #undef BINARY
@@ -121,7 +150,7 @@ struct SiluBackward : Costly {
 struct GeluBackward : Costly {
     template <class T> T operator()(T g, T x) const
     {
-        T bell = exp(T(-0.5) * x * x);
+        T bell = decay(T(-0.5) * x * x);
         return g * (normal_cdf(x, bell) + x * normal_peak<T> * bell);
     }
 };

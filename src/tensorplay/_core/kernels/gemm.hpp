@@ -4,22 +4,9 @@
 // at a time, so its strides do not matter; B must have contiguous rows and is copied if not.
 #pragma once
 #include "kernels.h"
+#include "vectors.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
-
-#if defined(__AVX512F__)
-constexpr int register_bytes = 64;
-#elif defined(__AVX__)
-constexpr int register_bytes = 32;
-#else
-constexpr int register_bytes = 16;
-#endif
-
-// `width` consecutive elements as one value (GCC's and Clang's vector extension).
-template <class T, int width> struct Pack {
-    typedef T type __attribute__((vector_size(sizeof(T) * width), aligned(sizeof(T)), may_alias));
-};
-template <class T> struct Pack<T, 1> { typedef T type; };
 
 template <class T> struct Operand {
     const T* data;
@@ -100,8 +87,8 @@ template <int width, class T> static inline void last_columns(const Product<T>& 
 
 template <class T> static void multiply(const Product<T>& p)
 {
-    constexpr int width = register_bytes / int(sizeof(T));
-    last_columns<width>(p, columns<1, width>(p, columns<2, width>(p, 0)));
+    constexpr int w = width<T>;
+    last_columns<w>(p, columns<1, w>(p, columns<2, w>(p, 0)));
 }
 
 template <class T> static inline T dot(const T* x, const T* y, int64_t n)

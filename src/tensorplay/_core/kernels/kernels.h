@@ -27,11 +27,12 @@ using CompareLoop = void (*)(const T* a, const T* b, uint8_t* out, int64_t rows,
 // x[outer, length, inner] reduced over `length` to out[outer, inner].
 template <class T>
 using ReduceLoop = void (*)(const T* x, T* out, int64_t outer, int64_t length, int64_t inner);
-// One result row per input row: x[rows, cols] -> out[rows, cols] (softmax, log_softmax).
-template <class T> using RowLoop = void (*)(const T* x, T* out, int64_t rows, int64_t cols);
-// Two inputs of the same rows (softmax backward: g and y).
+// The same, with a result of x's shape (softmax, log_softmax).
+template <class T> using RowLoop = ReduceLoop<T>;
+// Two inputs of that shape (softmax backward: g and y).
 template <class T>
-using RowLoop2 = void (*)(const T* a, const T* b, T* out, int64_t rows, int64_t cols);
+using RowLoop2 = void (*)(const T* a, const T* b, T* out, int64_t outer, int64_t length,
+                          int64_t inner);
 // c[m, n] = a[m, k] @ b[k, n]; strides in elements, c contiguous. Meant for small products only.
 template <class T>
 using GemmLoop = void (*)(const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,
@@ -41,6 +42,12 @@ using GemmLoop = void (*)(const T* a, int64_t a_row, int64_t a_col, const T* b, 
 template <class T>
 using NormLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t rows, int64_t cols,
                           double eps);
+
+// Elementwise, of one to three arrays (the others are null) and up to six numbers.
+constexpr int most_numbers = 6;
+template <class T>
+using MapLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t n,
+                         const double* numbers);
 
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
@@ -60,6 +67,7 @@ struct Kernels {
     GemmLoop<double> gemm_f64;
     const Loop* norm;            // "standardize" and its derivatives
     const Loop* compare;         // "eq", "ne", "lt", ...: out has one byte per element
+    const Loop* map;             // "add_scaled", "elu" ...
 };
 
 const Kernels& kernels();        // chosen once, at first use

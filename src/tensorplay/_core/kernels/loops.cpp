@@ -1,6 +1,6 @@
 // The table of all loops, compiled once per instruction set.
 #include "compare.hpp"
-#include "loops.hpp"
+#include "maps.hpp"
 #include "norm.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
@@ -16,6 +16,7 @@ template <class Function> static void* erase(Function* f) { return reinterpret_c
 #define BINARY(name, F) {name, erase(binary<F, float>), erase(binary<F, double>)}
 #define COMPARE(name, F) {name, erase(compare<F, float>), erase(compare<F, double>)}
 #define REDUCE(name, F) {name, erase(reduce<F, float>), erase(reduce<F, double>)}
+#define MAP(name, F, count) {name, erase(map<F, count, float>), erase(map<F, count, double>)}
 #define END {nullptr, nullptr, nullptr}
 
 static const Loop unary_loops[] = {
@@ -73,12 +74,25 @@ static const Loop norm_loops[] = {
     END,
 };
 
+static const Loop map_loops[] = {
+    MAP("add_scaled", AddScaled, 2), MAP("sub_scaled", SubScaled, 2), MAP("lerp", Lerp, 2),
+    MAP("addcmul", AddProduct, 3), MAP("addcdiv", AddQuotient, 3),
+    MAP("elu", Elu, 1), MAP("elu_backward", EluBackward, 2), MAP("leaky_relu", LeakyRelu, 1),
+    MAP("hardtanh", Hardtanh, 1), MAP("hardsigmoid", Hardsigmoid, 1),
+    MAP("hardswish", Hardswish, 1), MAP("hardswish_backward", HardswishBackward, 2),
+    MAP("softshrink", Softshrink, 1), MAP("hardshrink", Hardshrink, 1),
+    MAP("threshold", Threshold, 1), MAP("softplus", SoftplusScaled, 1),
+    MAP("softplus_backward", SoftplusScaledBackward, 2), MAP("log_sigmoid", LogSigmoid, 1),
+    MAP("log_sigmoid_backward", LogSigmoidBackward, 2), MAP("slopes", Slopes, 2),
+    END,
+};
+
 #define TENSORPLAY_QUOTE(name) #name
 #define TENSORPLAY_STRING(name) TENSORPLAY_QUOTE(name)
 extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
-    row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops,
+    row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops, map_loops,
 };
 
 }  // namespace tensorplay::TENSORPLAY_ISA

@@ -5,10 +5,7 @@
 // Mean and variance are computed anew in each loop: the row is in the cache, and so nothing but x
 // has to be kept for the backward pass. The rules are in ops/standardize.py.
 #pragma once
-#include "loops.hpp"
-
-#include <cstddef>
-#include <vector>
+#include "softmax.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
 
@@ -16,8 +13,8 @@ template <class T> struct Spread {
     T mean, r;
     Spread(const T* x, int64_t n, T eps)
     {
-        T m = sum_of<T>(n, [=](int64_t i) { return x[i]; }) / T(n);
-        T square = sum_of<T>(n, [=](int64_t i) { return (x[i] - m) * (x[i] - m); });
+        T m = sum_of<T>(n, [=](auto at) { return at(x); }) / T(n);
+        T square = sum_of<T>(n, [=](auto at) { return (at(x) - m) * (at(x) - m); });
         mean = m;
         r = T(1) / sqrt(square / T(n) + eps);
     }
@@ -46,30 +43,55 @@ void standardize(const T* x, const T* w, const T* b, T* out, int64_t rows, int64
     });
 }
 
-// r * (u - mean(u) - h * mean(u * h)) with u = v * w.
-template <class T, class U>
-static inline void project_row(Spread<T> s, const T* x, T* out, int64_t n, U u)
-{
-    T m = s.mean, r = s.r;
-    T mean = sum_of<T>(n, [=](int64_t i) { return u(i); }) / T(n);
-    T along = sum_of<T>(n, [=](int64_t i) { return u(i) * (x[i] - m); }) * r * r / T(n);
-#pragma omp simd
-    for (int64_t j = 0; j < n; ++j) out[j] = (u(j) - mean - (x[j] - m) * along) * r;
-}
+// What the derivative r * (u - mean(u) - h * mean(u * h)) needs to know of a row, as
+// (u - x * slope - shift) * r: the means of x and u in one pass, then the products of deviations.
+template <class T> struct Projection {
+    T mean, r, slope, shift;
+    template <class U> TENSORPLAY_INLINE Projection(const T* x, int64_t n, T eps, U u)
+    {
+        Two<T> sums = fold<T>(Sums(), n, [=](auto at) { return pair(at(x), u(at)); });
+        T m = sums.a / T(n);
+        Two<T> squares = fold<T>(Sums(), n, [=](auto at) {
+            auto centred = at(x) - m;
+            return pair(centred * centred, centred * u(at));
+        });
+        mean = m;
+        r = T(1) / sqrt(squares.a / T(n) + eps);
+        slope = squares.b * r * r / T(n);
+        shift = sums.b / T(n);
+    }
+};
 
 template <class T>
 void standardize_input(const T* v, const T* x, const T* w, T* out, int64_t rows, int64_t cols,
                        double eps)
 {
-    for_rows(rows, cols, [=](int64_t at) {
-        const T* g = v + at;
-        Spread<T> s(x + at, cols, T(eps));
-        if (w)
-            project_row(s, x + at, out + at, cols, [=](int64_t i) { return g[i] * w[i]; });
-        else
-            project_row(s, x + at, out + at, cols, [=](int64_t i) { return g[i]; });
+    auto row = [=](int64_t first, auto u) {
+        const T* from = x + first;
+        T* to = out + first;
+        Projection<T> p(from, cols, T(eps), u);
+#pragma omp simd
+        for (int64_t j = 0; j < cols; ++j)
+            to[j] = (u(One<T>{j}) - p.shift - (from[j] - p.mean) * p.slope) * p.r;
+    };
+    for_rows(rows, cols, [=](int64_t first) {
+        const T* g = v + first;
+        if (w) row(first, [=](auto at) { return at(g) * at(w); });
+        else row(first, [=](auto at) { return at(g); });
     });
 }
+
+// Memory for `n` numbers that are 0, from the start of a cache line on; without the standard
+// library's inline functions (see vecmath.hpp).
+template <class T> struct Zeros {
+    void* memory;
+    T* data;
+    explicit Zeros(int64_t n)
+        : memory(__builtin_calloc(n * sizeof(T) + 64, 1)),
+          data(reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64)) {}
+    ~Zeros() { __builtin_free(memory); }
+    Zeros(const Zeros&) = delete;
+};
 
 // Calls body(row, sums) for every row, in parts that do not depend on the number of threads; each
 // part has `width` sums of its own, which are added up into out[width].
@@ -77,8 +99,8 @@ template <class T, class Body>
 static inline void sum_over_rows(int64_t rows, int64_t cols, int64_t width, T* out, Body body)
 {
     int64_t parts = rows * cols < grain_cheap ? 1 : rows < 16 ? rows : 16;
-    std::vector<T> sums(std::size_t(parts * width), T(0));
-    T* partial = sums.data();
+    Zeros<T> sums(parts * width);
+    T* partial = sums.data;
     split(parts, 2, [=](int64_t begin, int64_t end) {
         for (int64_t p = begin; p < end; ++p)
             for (int64_t row = rows * p / parts; row < rows * (p + 1) / parts; ++row)
@@ -113,13 +135,18 @@ void standardize_backward(const T* v, const T* x, const T* w, T* out, int64_t ro
 {
     sum_over_rows(rows, cols, 2 * cols, out + rows * cols, [=](int64_t row, T* total) {
         const T *from = x + row * cols, *g = v + row * cols;
-        Spread<T> s(from, cols, T(eps));
-        project_row(s, from, out + row * cols, cols, [=](int64_t i) { return g[i] * w[i]; });
-        T r = s.r, m = s.mean, *sums = total + cols;
+        T *to = out + row * cols, *sums = total + cols;
+        Projection<T> p(from, cols, T(eps), [=](auto at) { return at(g) * at(w); });
 #pragma omp simd
         for (int64_t j = 0; j < cols; ++j) {
-            total[j] += g[j] * ((from[j] - m) * r);
-            sums[j] += g[j];
+            // All loads before the stores: these may be a multiple of 4096 bytes apart, which makes
+            // a processor wait for the one before it starts the other.
+            T centred = from[j] - p.mean, along = total[j], sum = sums[j];
+            along += g[j] * (centred * p.r);
+            sum += g[j];
+            to[j] = (g[j] * w[j] - p.shift - centred * p.slope) * p.r;
+            total[j] = along;
+            sums[j] = sum;
         }
     });
 }

@@ -5,6 +5,7 @@
 // included by code compiled with different instruction sets and therefore uses no standard header
 // with inline functions: the linker could keep the AVX-512 copy for everybody.
 #pragma once
+#include "vectors.hpp"
 
 #if TENSORPLAY_VECTOR_MATH >= 1
 #define TENSORPLAY_SIMD_1 __attribute__((__simd__("notinbranch")))
@@ -66,31 +67,71 @@ TENSORPLAY_BUILTIN(ceil)
 TENSORPLAY_BUILTIN(trunc)
 TENSORPLAY_BUILTIN(rint)
 
-
-extern "C" TENSORPLAY_SIMD_1 double exp(double) noexcept;
 namespace tensorplay::TENSORPLAY_ISA {
 
-static inline double exp(double x) { return ::exp(x); }
+// exp without a call, since so much is made of it, of a number or a Vector: x = n log(2) + r with
+// |r| <= log(2)/2 (Cody and Waite's two-part log 2), exp(r) = 1 + r + r^2 q(r) with a minimax
+// polynomial q, and 2^n. Errors are below 1.1 ulp.
+template <class T> struct ExpParts;
+template <> struct ExpParts<float> {
+    static constexpr float least = -87.3365479f, log2_high = 0.693145752f, log2_low = 1.42860677e-6f;
+    static constexpr float low = -104.0f, high = 89.0f;  // where results are 0 and infinite
+    static constexpr float magic = 12582912.0f;          // adding it rounds to an integer, which is
+    static constexpr int bias = 127, mantissa = 23;      // then in the lowest bits
+    static constexpr float q[] = {0.4999999353f, 0.1666652116f, 0.04166837707f, 0.008368674562f,
+                                  0.001381490959f};
+};
+template <> struct ExpParts<double> {
+    static constexpr double least = -708.39641853226408, log2_high = 0.693147180559663,
+                            log2_low = 2.8235290563031577e-13;
+    static constexpr double low = -746.0, high = 710.0;
+    static constexpr double magic = 6755399441055744.0;
+    static constexpr int bias = 1023, mantissa = 52;
+    static constexpr double q[] = {
+        0.50000000000000106236,   0.16666666666666411821,   0.041666666666530142663,
+        0.0083333333334946797016, 0.0013888888943639847438, 0.00019841269506512593169,
+        2.4801493085527757265e-5, 2.7557586150689216564e-6, 2.7630253915956935715e-7,
+        2.5000201619933490233e-8};
+};
 
-// exp of float32 without a call, since so much is made of it: x = n log(2) + r with |r| <= log(2)/2
-// (Cody and Waite's two-part log 2), a minimax polynomial for exp(r), and 2^n in two factors, which
-// gets subnormal results and the last binade before overflow right. Error below 1.1 ulp.
-static inline float exp(float x)
+// exp(r), and 2^n for the integer that was added to magic + bias.
+template <class P, class X> TENSORPLAY_INLINE X exp_reduced(X x, X whole)
 {
-    float y = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;  // NaN stays
-    float shifted = y * 1.44269504f + 12582912.0f;            // + 1.5 * 2^23 rounds to an integer,
-    int n = __builtin_bit_cast(int, shifted) - 0x4B400000;    // found in the lowest bits
-    float whole = shifted - 12582912.0f;
-    float r = (y - whole * 0.693145752f) - whole * 1.42860677e-6f;
-    float q = 0.001381490959f;
-    q = q * r + 0.008368674562f;
-    q = q * r + 0.04166837707f;
-    q = q * r + 0.1666652116f;
-    q = q * r + 0.4999999353f;
-    int half = n >> 1;
-    float scale = __builtin_bit_cast(float, (half + 127) << 23);
-    float rest = __builtin_bit_cast(float, (n - half + 127) << 23);
-    return (1.0f + (r + r * r * q)) * scale * rest;
+    X r = (x - whole * P::log2_high) - whole * P::log2_low;
+    constexpr int terms = sizeof(P::q) / sizeof(P::q[0]);
+    X q = X{} + P::q[terms - 1];
+#pragma GCC unroll 16
+    for (int i = terms - 2; i >= 0; --i) q = q * r + P::q[i];
+    return typename Traits<X>::Number(1) + (r + r * r * q);
+}
+template <class P, class X> TENSORPLAY_INLINE X power_of_two(X shifted)
+{
+    using Bits = typename Traits<X>::Bits;
+    return __builtin_bit_cast(X, __builtin_bit_cast(Bits, shifted) << P::mantissa);
+}
+
+template <class X> TENSORPLAY_INLINE X exp(X x)
+{
+    using T = typename Traits<X>::Number;
+    using P = ExpParts<T>;
+    constexpr T log2_e = T(1.44269504088896340736), shift = P::magic + P::bias;
+    X y = x < P::low ? X{} + P::low : x;  // NaN stays
+    y = y > P::high ? X{} + P::high : y;
+    X whole = (y * log2_e + P::magic) - P::magic;
+    // In two factors: so results that are subnormal, or almost too large, come out right.
+    X first = whole * T(0.5) + shift, second = (whole - (first - shift)) + shift;
+    return exp_reduced<P>(y, whole) * power_of_two<P>(first) * power_of_two<P>(second);
+}
+
+// exp of x <= 0 (or a little more): shorter, and subnormal results are 0.
+template <class X> TENSORPLAY_INLINE X decay(X x)
+{
+    using T = typename Traits<X>::Number;
+    using P = ExpParts<T>;
+    constexpr T log2_e = T(1.44269504088896340736), shift = P::magic + P::bias;
+    X shifted = x * log2_e + shift;
+    X result = exp_reduced<P>(x, shifted - shift) * power_of_two<P>(shifted);
+    return x < P::least ? X{} : result;
 }
 
 }  // namespace tensorplay::TENSORPLAY_ISA
