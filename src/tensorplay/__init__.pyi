@@ -2274,6 +2274,19 @@ def searchsorted(
 ) -> Tensor:
     """Where each value would be inserted into an ascending sequence, so that it stays ascending."""
 
+def segment_reduce(
+    data: Tensor,
+    reduce: builtins.str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: builtins.int = 0,
+    unsafe: builtins.bool = False,
+    initial: Any = None,
+) -> Tensor:
+    """Reductions over runs of neighbouring elements of floating point `data` along `axis`."""
+
 def select(input: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
     """The part of `input` at one place of one dim, without that dim (a view)."""
 

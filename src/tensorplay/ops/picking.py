@@ -18,7 +18,7 @@ def _flat(index: np.ndarray, size: int) -> np.ndarray:
     return (rows + np.arange(rows.shape[0])[:, None] * size).ravel()
 
 
-def _put_add_kernel(u: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
+def put_add_kernel(u: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
     shape = index.shape[:-1] + (size,)
     if not u.size:
         return np.zeros(shape, u.dtype)
@@ -53,7 +53,7 @@ pick = linear(
 )
 put_add = linear(
     "put_add",
-    _put_add_kernel,
+    put_add_kernel,
     (lambda g, index: pick(g, index), None),
     inputs=("u", "index"),
     params=("size",),
