@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kinds import public, wrap_dim
 from tensorplay.ops.products import check_product, matmul
@@ -398,7 +399,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     contraction = plan_contraction(a_labels, tuple(a.shape), tuple(b_labels), tuple(b.shape), kept)
     order = tuple(s for s in (*a_labels, *b_labels) if s in kept)
     result = plan_result(contraction.labels, order)(contraction(a, b))
-    return result if out is None else out.copy_(result)
+    return result if out is None else core.write_out("tensordot", out, result)
 
 
 def _as_list(dims: Any) -> list[int]:

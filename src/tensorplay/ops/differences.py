@@ -8,8 +8,7 @@ from typing import Any
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.joining import cat
-from tensorplay.ops.kinds import public, wrap_dim, wrap_dims
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import public, require_tensor, wrap_dim, wrap_dims
 from tensorplay.ops.slicing import cut
 
 # --- integrals ------------------------------------------------------------------------------------

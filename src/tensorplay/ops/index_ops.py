@@ -301,6 +301,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Flat positions in a tensor of a shape as one index tensor per dim.
 
     Raises:
+        TypeError: if indices is not a tensor of integers.
         ValueError: if a position is out of range, or a size is negative.
 
     >>> import tensorplay as tp
@@ -309,7 +310,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     if not isinstance(indices, Tensor) or indices.dtype.category != dtypes.INTEGER:
         found = indices.dtype if isinstance(indices, Tensor) else type(indices).__name__
-        raise ValueError(f"unravel_index(): expected an integer tensor of indices, got {found}")
+        raise TypeError(f"unravel_index(): expected an integer tensor of indices, got {found}")
     sizes = (int(shape),) if isinstance(shape, int) else tuple(map(int, shape))
     if min(sizes, default=0) < 0:
         raise ValueError(f"unravel_index(): sizes must not be negative, got {list(sizes)}")

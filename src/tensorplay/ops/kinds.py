@@ -447,6 +447,33 @@ def is_differentiable(x: Any) -> bool:
     return isinstance(x, Tensor) and core.is_differentiable_dtype(x)
 
 
+def require_tensor(x: Any, name: str, argument: str = "input") -> None:
+    """Check an argument.
+
+    Raises:
+        TypeError: unless x is a Tensor.
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}; make one "
+            "with tensorplay.tensor(...)"
+        )
+
+
+def tensors_only(*operators: Primitive, first: bool = False) -> None:
+    """Let operators refuse numbers in the place of tensors (first: of the first one only)."""
+    for made in operators:
+        made.check = _number_check(made, 1 if first else len(made.keywords))
+
+
+def _number_check(made: Primitive, count: int) -> Any:
+    def check(inputs: Any) -> None:
+        for x, argument in zip(inputs[:count], made.keywords, strict=False):
+            require_tensor(x, made.name, argument)
+
+    return check
+
+
 def zeros_like(x: Any) -> Any:
     """A tensor of zeros like x: a broadcast 0-dim zero, which costs no memory."""
     return core.zeros_of(x)

@@ -13,7 +13,14 @@ from tensorplay.ops import results
 from tensorplay.ops.arithmetic import conjugate, is_number, mul
 from tensorplay.ops.choices import where
 from tensorplay.ops.kernels import refuse, typed
-from tensorplay.ops.kinds import batch_elementwise, elementwise, primitive, public, publish
+from tensorplay.ops.kinds import (
+    batch_elementwise,
+    elementwise,
+    primitive,
+    public,
+    publish,
+    tensors_only,
+)
 from tensorplay.ops.powers import exp2
 from tensorplay.ops.sigmoids import sigmoid
 from tensorplay.ops.structure import cast, convert
@@ -283,3 +290,5 @@ for _primitive in (logaddexp, logaddexp2):
     publish(_primitive, _primitive.name)
 for _name, _function in (("xlogy", xlogy), ("xlog1py", xlog1py), ("logit", logit)):
     publish(_function, _name, namespace="special", method=False)
+
+tensors_only(logaddexp, logaddexp2)

@@ -12,8 +12,7 @@ from tensorplay.base import dtypes
 from tensorplay.ops.choices import drop, where
 from tensorplay.ops.creation import full
 from tensorplay.ops.joining import cat
-from tensorplay.ops.kinds import constant, leading, public, wrap_dim
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import constant, leading, public, require_tensor, wrap_dim
 from tensorplay.ops.scatter import scatter_reduce
 
 #: reduce -> (the reduction of scatter_reduce, what a segment without elements gives)

@@ -8,8 +8,7 @@ from typing import Any
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.kinds import public
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import public, require_tensor
 
 
 def _checked_weights(name: str, weights: Any, count: int, category: int) -> None:
