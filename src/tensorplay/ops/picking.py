@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay.ops.choices import keep
+from tensorplay.ops.gather import scatter_last_op
 from tensorplay.ops.kinds import batch_size, linear, materialize, primitive
 
 
@@ -59,11 +61,18 @@ put_add = linear(
     params=("size",),
     batch=_batch,
 )
-# Of several elements for one place the last stays; the transpose holds where there are none.
+
+
+def _put_transpose(g: Any, index: Any, size: int) -> Any:
+    last = scatter_last_op(index, (*index.shape[:-1], size), index.ndim - 1)
+    return keep(pick(g, index), last)
+
+
+# Of several elements for one place the last stays, and it alone has a derivative.
 put = linear(
     "put_elements",
     _put_kernel,
-    (lambda g, index: pick(g, index), None),
+    (_put_transpose, None),
     inputs=("u", "index"),
     params=("size",),
     batch=_batch,

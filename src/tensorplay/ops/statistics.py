@@ -74,6 +74,8 @@ def cov(
             warnings.warn("cov(): degrees of freedom is <= 0", UserWarning, stacklevel=2)
     else:
         total = weights.sum()
+        if not total.is_box and not bool(total):
+            raise RuntimeError("cov(): the weights must not sum to zero, which they are divided by")
         centred = x - (x * weights).sum(1, keepdim=True) / total
         lost: Any = correction
         if aweights is not None and correction:
