@@ -1602,7 +1602,7 @@ def lt(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """Whether `input` is less than `other`."""
 
 def lu(A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any:
-    """The older form of `linalg.lu_factor` (with get_infos: of `lu_factor_ex`)."""
+    """The older form of `linalg.lu_factor_ex` (without get_infos: of its first two results)."""
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
     """The older form of `linalg.lu_solve`, with the right hand side first."""

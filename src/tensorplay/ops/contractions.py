@@ -16,7 +16,7 @@ import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
-from tensorplay.ops.kinds import public, wrap_dim
+from tensorplay.ops.kinds import public, require_tensor, wrap_dim
 from tensorplay.ops.products import check_product, matmul
 from tensorplay.ops.shaping import permute_op, reshape_to, squeeze_op
 
@@ -418,6 +418,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     tensor([[1., 1., 0., 0.],
             [0., 0., 1., 1.]])
     """
+    require_tensor(input, "kron")
+    require_tensor(other, "kron", "other")
     rank = max(input.ndim, other.ndim)
     a = (1,) * (rank - input.ndim) + tuple(input.shape)
     b = (1,) * (rank - other.ndim) + tuple(other.shape)

@@ -511,7 +511,7 @@ def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tu
     if isinstance(dims, int):
         dim = wrap_dim(dims, of, name)
         return (dim,) if ndim else ()
-    if not hasattr(dims, "__iter__"):
+    if isinstance(dims, str) or not hasattr(dims, "__iter__"):
         raise TypeError(
             f"{name}(): argument 'dim' must be an int or a tuple of ints, got {type(dims).__name__}"
         )

@@ -150,7 +150,7 @@ def multi_margin_loss(
     input: (C,) or (N, C). target: class indices, () or (N,). weight: (C,), a factor per target.
 
     Raises:
-        ValueError: for a p other than 1 and 2, or an unknown reduction.
+        ValueError: for a p other than 1 and 2, an unknown reduction, or a weight of several dims.
         RuntimeError: for shapes that do not fit.
 
     >>> import tensorplay as tp
@@ -165,7 +165,7 @@ def multi_margin_loss(
     shape = target.shape if input.ndim == 2 or target.ndim == 0 else target.shape[1:]
     _check_rows("multi_margin_loss", input, shape, input.shape[:-1])
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[-1]):
-        raise RuntimeError(
+        raise (ValueError if weight.ndim != 1 else RuntimeError)(
             f"multi_margin_loss(): weight must have one entry for each of the {input.shape[-1]} "
             f"classes, got shape {list(weight.shape)}"
         )
@@ -207,6 +207,10 @@ def multilabel_margin_loss(
         input, target = input.unsqueeze(0), target.reshape(1)
     _check_rows("multilabel_margin_loss", input, target.shape, input.shape)
     classes = input.shape[-1]
+    if not classes:
+        raise RuntimeError(
+            f"multilabel_margin_loss(): input of shape {list(input.shape)} must have classes"
+        )
     valid = (target >= 0).long().cumprod(-1) > 0
     index = target.clamp(min=0)
     named = (classes_mask(index, classes) & valid.unsqueeze(-1)).any(-2)

@@ -58,12 +58,20 @@ lerp_number = elementwise(
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input), exactly `end` for weight 1; weight is a number or a tensor.
 
+    Raises:
+        RuntimeError: if the dtypes of input and end differ.
+
     >>> import tensorplay as tp
     >>> tp.lerp(tp.tensor([0., 10.]), tp.tensor([10., 20.]), 0.25)
     tensor([ 2.5000, 12.5000])
     """
     if not isinstance(input, Tensor) or not isinstance(end, Tensor):
         raise TypeError("lerp(): arguments 'input' and 'end' must be Tensor")
+    if input.dtype is not end.dtype:
+        raise RuntimeError(
+            f"lerp(): end must have the dtype of input, got {end.dtype} for {input.dtype}; convert "
+            "it with .to(input.dtype)"
+        )
     if isinstance(weight, (int, float)):
         return lerp_number(input, end, weight)
     return lerp_tensor(input, end, weight)
