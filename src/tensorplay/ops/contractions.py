@@ -19,6 +19,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.ops.kinds import public, require_tensor, wrap_dim
 from tensorplay.ops.products import check_product, matmul
 from tensorplay.ops.shaping import permute_op, reshape_to, squeeze_op
+from tensorplay.ops.structure import convert
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
@@ -398,7 +399,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     kept = (set(a_labels) | set(b_labels)) - set(first)
     contraction = plan_contraction(a_labels, tuple(a.shape), tuple(b_labels), tuple(b.shape), kept)
     order = tuple(s for s in (*a_labels, *b_labels) if s in kept)
-    result = plan_result(contraction.labels, order)(contraction(a, b))
+    result = convert(plan_result(contraction.labels, order)(contraction(a, b)), a.dtype)
     return result if out is None else core.write_out("tensordot", out, result)
 
 

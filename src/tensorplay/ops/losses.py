@@ -232,7 +232,9 @@ def poisson_nll_loss(
 
 
 #: At least eps, with the derivative of x itself: what is too small still learns to grow.
-limited = elementwise("limited", np.maximum, 1, params=("eps",), promote="same")
+limited = elementwise(
+    "limited", lambda x, eps: np.maximum(x, x.dtype.type(eps)), 1, params=("eps",), promote="same"
+)
 
 
 @public(namespace="nn.functional", method=False)

@@ -162,8 +162,13 @@ def multi_margin_loss(
         raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 are supported, got {p}")
     if input.ndim == 0:
         input = input.unsqueeze(0)
-    shape = target.shape if input.ndim == 2 or target.ndim == 0 else target.shape[1:]
-    _check_rows("multi_margin_loss", input, shape, input.shape[:-1])
+    one = target.ndim <= 1 and target.numel() == 1  # of one sample, in either shape
+    _check_rows(
+        "multi_margin_loss",
+        input,
+        (1,) if one else target.shape,
+        (*input.shape[:-1], *(1,) * (2 - input.ndim)),
+    )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[-1]):
         raise (ValueError if weight.ndim != 1 else RuntimeError)(
             f"multi_margin_loss(): weight must have one entry for each of the {input.shape[-1]} "
@@ -178,7 +183,7 @@ def multi_margin_loss(
     if weight is not None:
         terms = terms * weight.index_select(0, index.reshape(-1)).reshape(index.shape).unsqueeze(-1)
     terms = where(classes_mask(index, classes), 0.0, terms)
-    return reduced(terms.sum(-1) / classes, reduction)
+    return reduced((terms.sum(-1) / classes).reshape(target.shape), reduction)
 
 
 @public(namespace="nn.functional", method=False)

@@ -81,8 +81,8 @@ def _integer_power(x: np.ndarray, y: np.ndarray) -> Any:
     if x.dtype.kind == "u" or not np.any(y < 0):
         return np.power(x, y)
     # Only 1 and -1 have integer results for negative exponents, the rest are rounded to 0.
-    base = np.where((y < 0) & (np.abs(x) != 1), 0, x)
-    return np.power(base, np.abs(y)).astype(x.dtype, copy=False)
+    base = np.where((y < 0) & (x != 1) & (x != -1), 0, x)
+    return np.power(base, np.where(y < 0, 2 - (y & 1), y)).astype(x.dtype, copy=False)
 
 
 pow = elementwise("pow", _pow_kernel, _pow_by_base, _pow_by_exponent, loop="pow", promote="same")
