@@ -23,6 +23,10 @@ NOT_EXPORTED = {
     "affine_grid": "in nn.functional",
     "slice": "a name of PyTorch's internals; x[start:end] is the public form",
     "native_dropout_backward": "a name of PyTorch's internals",
+    "_unsafe_masked_index": "a name of PyTorch's internals; where(mask, x[index], fill) is public",
+    "_unsafe_masked_index_put_accumulate": "a name of PyTorch's internals; index_put is public",
+    "_upsample_bilinear2d_aa": "a name of PyTorch's internals; interpolate() is public",
+    "max_pool2d_with_indices_backward": "a name of PyTorch's internals",
     "_batch_norm_with_update": "a name of PyTorch's internals; nn.functional.batch_norm is public",
 }
 

@@ -519,6 +519,7 @@ from tensorplay.ops.scatter import index_reduce as index_reduce
 from tensorplay.ops.scatter import scatter as scatter
 from tensorplay.ops.scatter import scatter_add as scatter_add
 from tensorplay.ops.scatter import scatter_reduce as scatter_reduce
+from tensorplay.ops.segments import segment_reduce as segment_reduce
 from tensorplay.ops.sequences import ctc_loss as ctc_loss
 from tensorplay.ops.serialization import load as load
 from tensorplay.ops.serialization import save as save

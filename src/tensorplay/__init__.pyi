@@ -1603,7 +1603,7 @@ def lt(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """Whether `input` is less than `other`."""
 
 def lu(A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any:
-    """The older form of `linalg.lu_factor` (with get_infos: of `lu_factor_ex`)."""
+    """The older form of `linalg.lu_factor_ex` (without get_infos: of its first two results)."""
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
     """The older form of `linalg.lu_solve`, with the right hand side first."""
@@ -2274,6 +2274,19 @@ def searchsorted(
     out: Any = None,
 ) -> Tensor:
     """Where each value would be inserted into an ascending sequence, so that it stays ascending."""
+
+def segment_reduce(
+    data: Tensor,
+    reduce: builtins.str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: builtins.int = 0,
+    unsafe: builtins.bool = False,
+    initial: Any = None,
+) -> Tensor:
+    """Reductions over runs of neighbouring elements of floating point `data` along `axis`."""
 
 def select(input: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
     """The part of `input` at one place of one dim, without that dim (a view)."""

@@ -82,6 +82,17 @@ register(
         skip={"parity_jvp": "PyTorch's forward and reverse rules differ at a tensor bound"},
     ),
     Op(
+        "clamp:equal bounds",
+        lambda make: [sample(make.fixed([-1.0, 0.0, 2.0]), *[make.fixed([0.5] * 3)] * 2)],
+        primitives=("clamp_min", "clamp_max"),
+        reference=lambda x, min, max: np.minimum(np.maximum(x, min), max),
+        nonsmooth=True,
+        skip=dict.fromkeys(
+            ("parity_grad", "parity_gradgrad", "parity_jvp"),
+            "PyTorch gives neither bound the gradient where both are the result",
+        ),
+    ),
+    Op(
         "clamp:integers",
         lambda make: [sample(make.int((3, 4)), -1, 3), sample(make.int(5), min=0.5)],
         primitives=("clamp_min", "clamp_max"),

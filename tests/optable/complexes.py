@@ -64,6 +64,12 @@ register(
         skip=HALVES,
     ),
     Op(
+        "polar:zero",
+        lambda make: [sample(make.fixed([0.0, 1.0]), make.fixed([0.5, 0.0]))],
+        primitives=("complex",), method=False,
+        skip=HALVES | {"parity_gradgrad": "PyTorch takes the mixed derivative at 0 for 0"},
+    ),
+    Op(
         "polar",
         lambda make: [
             sample(make.positive(3, 4), make.real(4)), sample(make.positive(3, 1), make.real(4))

@@ -265,6 +265,13 @@ register(
     Op(F + "max_unpool1d",
        lambda make: [sample(make(2, 3, 2), make.index((2, 3, 2), 4, unique=True), 2)],
        primitives=("put_elements",)),
+    Op(F + "max_unpool1d:repeated",
+       lambda make: [sample(make(1, 4), make.constant(make.index((1, 4), 2)), 1, 1,
+                            output_size=(4,), note="the last value stays")],
+       primitives=("put_elements", "scatter_last"),
+       skip=dict.fromkeys(
+           ("parity_grad", "parity_gradgrad"), "PyTorch's gradient reaches values overwritten too"
+       )),
     Op(F + "max_unpool2d",
        lambda make: [sample(make(2, 1, 4), make.index((2, 1, 4), 8, unique=True), (2, 2),
                             output_size=(2, 8))],

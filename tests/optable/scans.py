@@ -281,6 +281,7 @@ register(
             sample(make(3, 4), n=0),
             sample(make(3, 4), prepend=make(3, 2)),
             sample(make(3, 4), dim=0, prepend=make(1, 4), append=make(2, 4)),
+            sample(make(3, 4), n=0, prepend=make.constant(make(3, 2)), note="as it is"),
             sample(make.int((3, 4))),
             sample(make(1)),
             sample(make(0)),

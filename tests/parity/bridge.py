@@ -42,6 +42,8 @@ def to_ours(x: torch.Tensor) -> Tensor:
         return core.from_array(x.float().numpy().astype(ml_dtypes.bfloat16))
     if x.dtype == torch.complex32:
         x = x.to(torch.complex64)
+    if not x.numel():
+        return core.from_array(np.empty(tuple(x.shape), x.numpy().dtype))
     flat = memory_of(x).numpy().copy()
     strides = tuple(s * x.itemsize for s in x.stride())
     offset = x.storage_offset() * x.itemsize

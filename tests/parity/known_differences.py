@@ -12,18 +12,9 @@ for _name in ("to_sparse", "sparse.sampled_addmm", "sparse.mm:reduce"):
     KNOWN[_name] = (("missing",), _SPARSE)
 for _name in ("_flash_attention_forward", "_efficient_attention_forward"):
     KNOWN[f"torch.ops.aten.{_name}"] = (("missing",), _FUSED)
-for _name in ("_segment_reduce:lengths", "_segment_reduce:offsets"):
-    KNOWN[_name] = (("missing",), "a prototype that PyTorch does not document; use scatter_reduce")
-for _name in (
-    "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_upsample_bilinear2d_aa",
-    "max_pool2d_with_indices_backward",
-):  # fmt: skip
-    KNOWN[_name] = (("missing",), "a step inside of a public operator of PyTorch, which is there")
 KNOWN["chalf"] = (("missing",), "NumPy has no complex type of two halves")
 
 # PyTorch gives NaN where the mathematics is finite; here it is finite.
-_NAN_OF_NOTHING = "PyTorch's derivatives are NaN where all elements are masked out; here they are 0"
-KNOWN["masked.logaddexp"] = (("jvp",), _NAN_OF_NOTHING)
 KNOWN["linalg.norm:subgradients_at_zero"] = (
     ("gradgrad",),
     "PyTorch's second derivatives of a norm at zero are NaN; here the subgradient 0 is constant",

@@ -57,7 +57,16 @@ class _MissingFunction(LookupError):
 
 def our_path(op: Any) -> str:
     """The dotted name below `tensorplay`."""
+    if op.op is torch.segment_reduce:  # which the database calls by the name of an internal
+        return "segment_reduce"
     return op.name.removeprefix("torch.ops.aten.").removesuffix(".default")
+
+
+def of_the_database(function: Any) -> bool:
+    """Whether a function is one of the database's own, which calls PyTorch's."""
+    return isinstance(function, types.FunctionType) and (
+        function.__name__ == "<lambda>" or function.__module__ == database.__name__
+    )
 
 
 def our_function(op: Any) -> Callable[..., Any]:
@@ -66,7 +75,7 @@ def our_function(op: Any) -> Callable[..., Any]:
     Raises:
         LookupError: if we have none.
     """
-    if isinstance(op.op, types.FunctionType) and op.op.__name__ == "<lambda>":
+    if of_the_database(op.op):
         return retargeted(op.op)
     found = find(our_path(op))
     if found is None:
@@ -97,10 +106,22 @@ class _Ours:
     """Stands for the module `torch` in a function of the database: attributes are tensorplay's."""
 
     def __getattr__(self, name: str) -> Any:
+        if name == "ops":
+            return types.SimpleNamespace(aten=_OurSteps())
         found = getattr(tp, name, None)
         if found is None:
             raise _MissingFunction(f"tensorplay.{name}")
         return found
+
+
+class _OurSteps:
+    """Stands for `torch.ops.aten`, where each function has its overloads as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = find(name)
+        if found is None:
+            raise _MissingFunction(f"tensorplay.{name}")
+        return types.SimpleNamespace(default=found)
 
 
 def retargeted(function: types.FunctionType) -> Callable[..., Any]:
@@ -121,7 +142,7 @@ def unseeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def their_function(op: Any) -> Callable[..., Any]:
     """PyTorch's function, seeded only from outside."""
-    if isinstance(op.op, types.FunctionType) and op.op.__name__ == "<lambda>":
+    if of_the_database(op.op):
         names = dict(op.op.__globals__)
         names["wrapper_set_seed"] = unseeded
         return types.FunctionType(

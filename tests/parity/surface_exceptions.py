@@ -68,7 +68,7 @@ EXCEPTIONS = {
         (_INTERNAL, "affine_grid_generator convolution embedding_renorm_ "
                     "feature_dropout* frobenius_norm grid_sampler hash_tensor is_same_size "
                     "is_neg resolve_neg native_channel_shuffle native_dropout norm_except_dim "
-                    "nuclear_norm segment_reduce slice_inverse "
+                    "nuclear_norm slice_inverse "
                     "view_as_*_copy is_anomaly_* set_anomaly_* "
                     "empty_permuted"),
     ],

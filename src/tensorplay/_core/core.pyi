@@ -658,7 +658,7 @@ class Tensor:
     def conj_physical_(self) -> Tensor:
         """In-place form of `conj_physical`."""
 
-    def contiguous(self) -> Tensor:
+    def contiguous(self, memory_format: Any = None) -> Tensor:
         """This tensor with its elements in order in memory: itself when they are, else a copy."""
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Tensor:
@@ -1331,7 +1331,7 @@ class Tensor:
         """In-place form of `lt`."""
 
     def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any:
-        """The older form of `linalg.lu_factor` (with get_infos: of `lu_factor_ex`)."""
+        """The older form of `linalg.lu_factor_ex` (without get_infos: of its first two results)."""
 
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
         """The older form of `linalg.lu_solve`, with the right hand side first."""

@@ -11,7 +11,14 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor, conjugate, weak_tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kernels import refuse_zero, typed
-from tensorplay.ops.kinds import elementwise, public, publish, signature
+from tensorplay.ops.kinds import (
+    elementwise,
+    public,
+    publish,
+    require_tensor,
+    signature,
+    tensors_only,
+)
 from tensorplay.ops.structure import convert
 
 Number = (bool, int, float, complex)
@@ -126,6 +133,7 @@ def _mul(input: Any, other: Any) -> Tensor:
 @public(out=True, method=False)
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """`other - alpha * input`."""
+    require_tensor(input, "rsub")
     return sub(other, input, alpha=alpha)
 
 
@@ -285,3 +293,6 @@ for _alias, _primitive in (
     ("subtract", sub), ("multiply", mul), ("divide", div), ("true_divide", div), ("negative", neg),
 ):  # fmt: skip
     publish(_primitive, _alias, inplace=True, direct=_IN_PLACE.get(_primitive))
+
+tensors_only(gcd, lcm)
+tensors_only(fmod, first=True)

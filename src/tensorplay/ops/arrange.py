@@ -103,6 +103,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
     Raises:
         RuntimeError: if shifts and dims differ in length.
+        IndexError: if a dim is out of range.
 
     >>> import tensorplay as tp
     >>> tp.roll(tp.tensor([1, 2, 3]), 1)
@@ -116,6 +117,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     given = (dims,) if isinstance(dims, int) else tuple(dims)
     if len(moves) != len(given):
         raise RuntimeError(f"roll(): shifts {moves} and dims {given} differ in length")
+    if not input.ndim:
+        raise IndexError(f"roll(): a 0-dim tensor has no dims {given} to roll along")
     return roll_op(input, moves, tuple(wrap_dim(d, input, "roll") for d in given))
 
 

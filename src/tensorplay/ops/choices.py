@@ -10,7 +10,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kernels import is_half, masked, select, typed
-from tensorplay.ops.kinds import elementwise, method, public, publish
+from tensorplay.ops.kinds import elementwise, method, public, publish, tensors_only
 from tensorplay.ops.structure import cast
 
 
@@ -293,3 +293,5 @@ for _primitive in (maximum, minimum, fmax, fmin):
     publish(_primitive, _primitive.name)
 for _primitive in (clamp_min, clamp_max, heaviside):
     publish(_primitive, _primitive.name, inplace=True)
+
+tensors_only(fmax, fmin, heaviside)

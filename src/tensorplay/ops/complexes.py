@@ -11,7 +11,14 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor, weak_tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kernels import typed
-from tensorplay.ops.kinds import batch_elementwise, elementwise, install_method, linear, public
+from tensorplay.ops.kinds import (
+    batch_elementwise,
+    elementwise,
+    install_method,
+    linear,
+    public,
+    require_tensor,
+)
 from tensorplay.ops.structure import cast, convert, expand_to
 
 # --- conjugates -----------------------------------------------------------------------------------
@@ -227,12 +234,16 @@ complex_op = linear(
 )  # fmt: skip
 
 
-def _check_parts(name: str, first: Tensor, second: Tensor) -> None:
-    if not (first.dtype.is_floating_point and second.dtype.is_floating_point):
-        raise RuntimeError(
-            f"{name}(): expected both inputs to be floating-point tensors, got dtypes "
-            f"{first.dtype} and {second.dtype}"
-        )
+def _check_parts(name: str, **parts: Any) -> None:
+    for argument, x in parts.items():
+        require_tensor(x, name, argument)
+    first, second = parts.values()
+    for x in (first, second):
+        if not x.dtype.is_floating_point or x.dtype is dtypes.bfloat16:
+            raise RuntimeError(
+                f"{name}(): expected both inputs to be of dtype float16, float32 or float64, got "
+                f"{first.dtype} and {second.dtype}"
+            )
     if first.dtype is not second.dtype:
         raise RuntimeError(
             f"{name}(): expected both inputs to have one dtype, got {first.dtype} and "
@@ -247,7 +258,7 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
     Raises:
         RuntimeError: unless both have the same floating-point dtype.
     """
-    _check_parts("complex", real, imag)
+    _check_parts("complex", real=real, imag=imag)
     return complex_op(real, imag)
 
 
@@ -258,7 +269,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     Raises:
         RuntimeError: unless both have the same floating-point dtype.
     """
-    _check_parts("polar", abs, angle)
+    _check_parts("polar", abs=abs, angle=angle)
     return complex_op(abs * angle.cos(), abs * angle.sin())
 
 

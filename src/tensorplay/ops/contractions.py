@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
-from tensorplay.ops.kinds import public, wrap_dim
+from tensorplay.ops.kinds import public, require_tensor, wrap_dim
 from tensorplay.ops.products import check_product, matmul
 from tensorplay.ops.shaping import permute_op, reshape_to, squeeze_op
+from tensorplay.ops.structure import convert
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
@@ -397,8 +399,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     kept = (set(a_labels) | set(b_labels)) - set(first)
     contraction = plan_contraction(a_labels, tuple(a.shape), tuple(b_labels), tuple(b.shape), kept)
     order = tuple(s for s in (*a_labels, *b_labels) if s in kept)
-    result = plan_result(contraction.labels, order)(contraction(a, b))
-    return result if out is None else out.copy_(result)
+    result = convert(plan_result(contraction.labels, order)(contraction(a, b)), a.dtype)
+    return result if out is None else core.write_out("tensordot", out, result)
 
 
 def _as_list(dims: Any) -> list[int]:
@@ -417,6 +419,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     tensor([[1., 1., 0., 0.],
             [0., 0., 1., 1.]])
     """
+    require_tensor(input, "kron")
+    require_tensor(other, "kron", "other")
     rank = max(input.ndim, other.ndim)
     a = (1,) * (rank - input.ndim) + tuple(input.shape)
     b = (1,) * (rank - other.ndim) + tuple(other.shape)

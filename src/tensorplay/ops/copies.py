@@ -27,7 +27,7 @@ from tensorplay.ops.strided import as_strided, unfold
 
 
 def _copy(name: str, function: Callable[..., Any], method: bool = False) -> Any:
-    """Publish the copying form of a view function."""
+    """Publish the copying form of a view function, which takes `out=`."""
 
     @functools.wraps(function)
     def copied(input: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -38,7 +38,7 @@ def _copy(name: str, function: Callable[..., Any], method: bool = False) -> Any:
 
     copied.__name__ = copied.__qualname__ = name
     copied.__doc__ = f"As `{name.removesuffix('_copy')}`, but a copy and no view."
-    return publish(copied, name, method=method)
+    return publish(core.Operation(copied, name), name, method=method)
 
 
 def slice_(

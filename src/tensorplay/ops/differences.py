@@ -8,8 +8,7 @@ from typing import Any
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.joining import cat
-from tensorplay.ops.kinds import public, wrap_dim, wrap_dims
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import public, require_tensor, wrap_dim, wrap_dims
 from tensorplay.ops.slicing import cut
 
 # --- integrals ------------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ def diff(
 ) -> Tensor:
     """The differences of neighbours along `dim`, taken n times (of bools: whether they differ).
 
-    prepend, append: tensors that go before and after the input along `dim` first.
+    prepend, append: tensors that go before and after the input along `dim` first (if n > 0).
 
     Raises:
         IndexError: if dim is out of range.
@@ -122,11 +121,11 @@ def diff(
     dim = wrap_dim(dim, input, "diff")
     if n < 0:
         raise RuntimeError(f"diff(): n must not be negative, got {n}")
+    if n == 0:
+        return input.clone()
     parts = [x for x in (prepend, input, append) if x is not None]
     if len(parts) > 1:
         input = cat(parts, dim)
-    if n == 0:
-        return input.clone()
     for _ in range(n):
         size = input.shape[dim]
         after, before = cut(input, dim, min(1, size), size), cut(input, dim, 0, max(size - 1, 0))

@@ -74,7 +74,7 @@ def bernoulli(
     """
     if p is not None:
         return _bernoulli_drawn(input, p, "bernoulli", generator)
-    check_drawable(input.dtype, "bernoulli")
+    check_drawable(input.dtype, "bernoulli", real=True)
     return bernoulli_op(input, _uniform_noise("bernoulli", input.shape, generator))
 
 
@@ -109,7 +109,7 @@ def poisson(input: Tensor, generator: random.Generator | None = None) -> Tensor:
         RuntimeError: for a negative rate; inside a vmap with randomness='error'.
         NotImplementedError: for rates of integer dtype.
     """
-    check_drawable(input.dtype, "poisson")
+    check_drawable(input.dtype, "poisson", real=True)
     return poisson_op(input, _uniform_noise("poisson", input.shape, generator))
 
 
@@ -364,7 +364,7 @@ def log_normal_(self: Tensor, mean: Any = 1.0, std: Any = 2.0, *, generator: Any
     Raises:
         RuntimeError: if `std` is not positive.
     """
-    check_drawable(self.dtype, "log_normal_")
+    check_drawable(self.dtype, "log_normal_", real=True)
     if not std > 0:
         raise RuntimeError(f"log_normal_(): std must be positive, got {std}")
     return _like(self, "log_normal_", lambda rng, n: rng.lognormal(mean, std, n), generator)
@@ -377,7 +377,7 @@ def exponential_(self: Tensor, lambd: Any = 1.0, *, generator: Any = None) -> Te
     Raises:
         RuntimeError: if `lambd` is not positive.
     """
-    check_drawable(self.dtype, "exponential_")
+    check_drawable(self.dtype, "exponential_", real=True)
     if not lambd > 0:
         raise RuntimeError(f"exponential_(): lambd must be positive, got {lambd}")
     return _like(
@@ -392,7 +392,7 @@ def cauchy_(self: Tensor, median: Any = 0.0, sigma: Any = 1.0, *, generator: Any
     Raises:
         RuntimeError: if `sigma` is not positive.
     """
-    check_drawable(self.dtype, "cauchy_")
+    check_drawable(self.dtype, "cauchy_", real=True)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_(): sigma must be positive, got {sigma}")
     return _like(self, "cauchy_", lambda rng, n: median + sigma * rng.standard_cauchy(n), generator)

@@ -22,6 +22,17 @@ _sparse = lazy_module("scipy.sparse")
 # so that a padding row is one whose number is `padding` modulo the period.
 
 
+def _check_bags(index: Tensor, rows: int) -> None:
+    if index.is_box or not index.numel():
+        return
+    low, high = int(index.min()), int(index.max())
+    if low < 0 or high >= rows:
+        raise RuntimeError(
+            f"embedding_bag(): index {low if low < 0 else high} of input is out of range for a "
+            f"weight of {rows} rows"
+        )
+
+
 def _check_index(index: np.ndarray, rows: int) -> None:
     if index.size and (index.min() < 0 or index.max() >= rows):
         bad = index[(index < 0) | (index >= rows)].flat[0]
@@ -258,11 +269,11 @@ def _bag_numbers(offsets: Tensor, count: int, include_last: bool) -> tuple[np.nd
     if not starts.size:
         return np.zeros(count, np.int64), 0
     if starts[0] != 0:
-        raise ValueError(
+        raise RuntimeError(
             f"embedding_bag(): offsets[0] has to be 0, the first bag starts at 0, got {starts[0]}"
         )
     if starts[-1] > count or np.any(np.diff(starts) < 0):
-        raise ValueError(
+        raise RuntimeError(
             f"embedding_bag(): offsets must increase and end within the {count} indices, got "
             f"{starts.tolist()}"
         )
@@ -323,6 +334,7 @@ def embedding_bag(
     if max_norm is not None:
         _limit_norms(weight, input, max_norm, norm_type)
     index = input.reshape(-1)
+    _check_bags(index, weight.shape[0])
     rows = embedding_op(weight, index, weight.shape[0], padding, bool(scale_grad_by_freq))
     kept = None if padding is None else index != padding
     if offsets is not None and offsets.is_box:

@@ -24,11 +24,18 @@ def _bce_kernel(x: np.ndarray, t: np.ndarray) -> Any:
     return (t - 1) * np.maximum(np.log1p(-x), _LEAST_LOG) - t * np.maximum(np.log(x), _LEAST_LOG)
 
 
+#: The logarithm, and its derivative, with these limits.
+limited_log = elementwise(
+    "limited_log",
+    typed("limited_log", lambda x: np.maximum(np.log(x), _LEAST_LOG), "f"),
+    lambda x: x.clamp(min=_LEAST_VARIANCE).reciprocal(),
+)
+
 bce_op = elementwise(
     "binary_cross_entropy",
     typed("binary_cross_entropy", _bce_kernel, "f"),
     lambda x, y: (x - y) / (x * (1 - x)).clamp(min=_LEAST_VARIANCE),
-    lambda x: (-x).log1p().clamp(min=_LEAST_LOG) - x.log().clamp(min=_LEAST_LOG),
+    lambda x: limited_log(1 - x) - limited_log(x),
 )
 
 

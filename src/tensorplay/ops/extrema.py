@@ -11,7 +11,7 @@ from tensorplay._core.core import Primitive, Tensor
 from tensorplay.ops import results
 from tensorplay.ops.elementwise import maximum, minimum
 from tensorplay.ops.kernels import is_half
-from tensorplay.ops.kinds import constant, elementwise, primitive, public, wrap_dim
+from tensorplay.ops.kinds import constant, elementwise, primitive, public, require_tensor, wrap_dim
 from tensorplay.ops.reductions import (
     EVERY,
     along_dim,
@@ -20,7 +20,7 @@ from tensorplay.ops.reductions import (
     restore,
     sum_op,
 )
-from tensorplay.ops.scans import refuse_complex, require_tensor, spread, with_dims
+from tensorplay.ops.scans import refuse_complex, spread, with_dims
 from tensorplay.ops.shaping import reshape_to
 
 # --- extrema, ties sharing the gradient -----------------------------------------------------------

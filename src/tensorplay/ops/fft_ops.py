@@ -162,6 +162,8 @@ def _many_dims(
     sizes = None if s is None else ([s] if isinstance(s, int) else [int(n) for n in s])
     if dim is not None:
         given = (dim,) if isinstance(dim, int) else tuple(dim)
+        if given and not x.ndim:
+            raise IndexError(f"{name}(): the input has no dims to transform; dim={given}")
         dims = tuple(wrap_dim(int(d), x, name) for d in given)
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"{name}(): a dim appears more than once in dim={given}")

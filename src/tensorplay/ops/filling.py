@@ -60,7 +60,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     >>> tp.zeros(2).fill_(3)
     tensor([3., 3.])
     """
-    return self if core.overwrite(self, value) else _fill_in_place(self, value)
+    plain = not isinstance(value, Tensor) or not value.ndim
+    return self if plain and core.overwrite(self, value) else _fill_in_place(self, value)
 
 
 publish(fill_, "fill_")

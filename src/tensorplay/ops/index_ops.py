@@ -70,7 +70,7 @@ def vector_arguments(
 
     Raises:
         RuntimeError: if shapes or dtypes do not fit.
-        IndexError: if an index is out of range.
+        IndexError: if an index is out of range (index_copy: or their number does not fit).
     """
     index, dim = vector_index(input, dim, index, name, error)
     if source.dtype is not input.dtype:
@@ -83,7 +83,8 @@ def vector_arguments(
     if source.ndim == 0 and input.ndim <= 1:
         source = source.reshape(1)
     if list(source.shape) != shape:
-        raise RuntimeError(
+        counts = source.ndim == len(shape) and source.shape[dim] != shape[dim]
+        raise (IndexError if counts and name == "index_copy" else RuntimeError)(
             f"{name}(): expected source of shape {shape} (as input, with one slice per entry of "
             f"index in dim {dim}), got {list(source.shape)}"
         )
@@ -123,13 +124,15 @@ def index_add(
     """A copy of `input` with the slices of `alpha * source` added at the places `index` names.
 
     Raises:
-        RuntimeError: if shapes or dtypes do not fit, or an index is out of range.
+        RuntimeError: if shapes or dtypes do not fit, or an index is out of range (IndexError where
+            input has only one dim).
 
     >>> import tensorplay as tp
     >>> tp.index_add(tp.zeros(3), 0, tp.tensor([0, 0]), tp.tensor([1., 2.]))
     tensor([3., 0., 0.])
     """
-    index, source, dim = vector_arguments(input, dim, index, source, "index_add", RuntimeError)
+    out_of_range = IndexError if input.ndim < 2 else RuntimeError  # as in PyTorch
+    index, source, dim = vector_arguments(input, dim, index, source, "index_add", out_of_range)
     if not (isinstance(alpha, (int, float)) and alpha == 1):
         if source.dtype.category < dtypes.FLOAT:
             alpha = int(alpha)
@@ -301,6 +304,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Flat positions in a tensor of a shape as one index tensor per dim.
 
     Raises:
+        TypeError: if indices is not a tensor of integers.
         ValueError: if a position is out of range, or a size is negative.
 
     >>> import tensorplay as tp
@@ -309,7 +313,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     if not isinstance(indices, Tensor) or indices.dtype.category != dtypes.INTEGER:
         found = indices.dtype if isinstance(indices, Tensor) else type(indices).__name__
-        raise ValueError(f"unravel_index(): expected an integer tensor of indices, got {found}")
+        raise TypeError(f"unravel_index(): expected an integer tensor of indices, got {found}")
     sizes = (int(shape),) if isinstance(shape, int) else tuple(map(int, shape))
     if min(sizes, default=0) < 0:
         raise ValueError(f"unravel_index(): sizes must not be negative, got {list(sizes)}")

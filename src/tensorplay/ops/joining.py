@@ -257,29 +257,53 @@ def _atleast(ndim: int) -> Any:
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 
+def _some(name: str, tensors: Any, dims: int) -> list[Tensor]:
+    """At least one tensor, each with at least so many dims."""
+    found = [_at_least(x, dims) for x in tensor_list(tensors, name)]
+    if not found:
+        raise RuntimeError(f"{name}(): expected a non-empty list of tensors")
+    return found
+
+
 @public(method=False, out=True)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors side by side: along dim 1, or along dim 0 when they have only that one."""
-    found = [_at_least(x, 1) for x in tensor_list(tensors, "hstack")]
-    return cat(found, 0 if found and found[0].ndim == 1 else 1)
+    """The tensors side by side: along dim 1, or along dim 0 when they have only that one.
+
+    Raises:
+        RuntimeError: for no tensors, or shapes that do not fit.
+    """
+    found = _some("hstack", tensors, 1)
+    return cat(found, 0 if found[0].ndim == 1 else 1)
 
 
 @public(method=False, out=True, aliases=("row_stack",))
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors below each other: along dim 0, vectors being rows."""
-    return cat([_at_least(x, 2) for x in tensor_list(tensors, "vstack")], 0)
+    """The tensors below each other: along dim 0, vectors being rows.
+
+    Raises:
+        RuntimeError: for no tensors, or shapes that do not fit.
+    """
+    return cat(_some("vstack", tensors, 2), 0)
 
 
 @public(method=False, out=True)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors behind each other: along dim 2."""
-    return cat([_at_least(x, 3) for x in tensor_list(tensors, "dstack")], 2)
+    """The tensors behind each other: along dim 2.
+
+    Raises:
+        RuntimeError: for no tensors, or shapes that do not fit.
+    """
+    return cat(_some("dstack", tensors, 3), 2)
 
 
 @public(method=False, out=True)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors side by side, vectors being columns."""
-    found = tensor_list(tensors, "column_stack")
+    """The tensors side by side, vectors being columns.
+
+    Raises:
+        RuntimeError: for no tensors, or shapes that do not fit.
+    """
+    found = _some("column_stack", tensors, 0)
     return hstack([x.reshape(x.numel(), 1) if x.ndim <= 1 else x for x in found])
 
 

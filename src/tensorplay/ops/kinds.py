@@ -440,6 +440,33 @@ def is_differentiable(x: Any) -> bool:
     return isinstance(x, Tensor) and core.is_differentiable_dtype(x)
 
 
+def require_tensor(x: Any, name: str, argument: str = "input") -> None:
+    """Check an argument.
+
+    Raises:
+        TypeError: unless x is a Tensor.
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}; make one "
+            "with tensorplay.tensor(...)"
+        )
+
+
+def tensors_only(*operators: Primitive, first: bool = False) -> None:
+    """Let operators refuse numbers in the place of tensors (first: of the first one only)."""
+    for made in operators:
+        made.check = _number_check(made, 1 if first else len(made.keywords))
+
+
+def _number_check(made: Primitive, count: int) -> Any:
+    def check(inputs: Any) -> None:
+        for x, argument in zip(inputs[:count], made.keywords, strict=False):
+            require_tensor(x, made.name, argument)
+
+    return check
+
+
 def zeros_like(x: Any) -> Any:
     """A tensor of zeros like x: a broadcast 0-dim zero, which costs no memory."""
     return core.zeros_of(x)
@@ -462,7 +489,7 @@ def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tu
     if isinstance(dims, int):
         dim = wrap_dim(dims, of, name)
         return (dim,) if ndim else ()
-    if not hasattr(dims, "__iter__"):
+    if isinstance(dims, str) or not hasattr(dims, "__iter__"):
         raise TypeError(
             f"{name}(): argument 'dim' must be an int or a tuple of ints, got {type(dims).__name__}"
         )

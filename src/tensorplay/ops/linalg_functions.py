@@ -114,7 +114,7 @@ def _matrix_norm(name: str, a: Any, ord: Any, dim: Any, keepdim: bool, dtype: An
     if ord in ("nuc", 2, -2):
         check_dtype(name, a)
         sizes = svdvals_op(a.movedim((rows, columns), (-2, -1)))
-        if ord == "nuc":
+        if ord == "nuc" or (ord > 0 and sizes.shape[-1] == 0):
             found = sizes.sum(-1)
         else:
             found = sizes.amax(-1) if ord > 0 else sizes.amin(-1)
@@ -124,7 +124,10 @@ def _matrix_norm(name: str, a: Any, ord: Any, dim: Any, keepdim: bool, dtype: An
         return found
     summed, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _vector_norm(a, 1, summed, True, None, name)
-    found = sums.amax(compared, keepdim=True) if ord > 0 else sums.amin(compared, keepdim=True)
+    if ord > 0 and sums.shape[compared] == 0:
+        found = sums.sum(compared, keepdim=True)  # the largest of no sizes is 0
+    else:
+        found = (sums.amax if ord > 0 else sums.amin)(compared, keepdim=True)
     return found if keepdim else found.squeeze((rows, columns))
 
 
@@ -289,7 +292,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     if len(chain) < 2:
         raise RuntimeError(f"linalg.multi_dot(): expected at least 2 tensors, got {len(chain)}")
     result = product_of_chain("linalg.multi_dot", chain)
-    return result if out is None else out.copy_(result)
+    return result if out is None else core.write_out("linalg.multi_dot", out, result)
 
 
 @public(namespace="linalg", method=False)

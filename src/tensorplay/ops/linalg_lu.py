@@ -216,10 +216,10 @@ def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
 
 @public("lu", method="lu")
 def lu_older(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The older form of `linalg.lu_factor` (with get_infos: of `lu_factor_ex`)."""
+    """The older form of `linalg.lu_factor_ex` (without get_infos: of its first two results)."""
     check_matrix("lu", A)
     _need_pivot("lu", pivot)
-    found = lu_op(A, None if get_infos else "lu")
+    found = lu_op(A, None)
     return tuple(found) if get_infos else tuple(found[:2])
 
 

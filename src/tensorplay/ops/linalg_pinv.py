@@ -219,6 +219,7 @@ def lstsq(
 
     Raises:
         RuntimeError: if shapes or dtypes do not fit; for another driver.
+        LinAlgError: with driver 'gels', if a matrix has not full rank.
     """
     name = "linalg.lstsq"
     driver = "gelsy" if driver is None else driver
@@ -236,6 +237,12 @@ def lstsq(
         )
     check_batches(name, A, right)
     inverse, rank, sizes = _pinv(name, A, None, rcond, False)
+    full = min(A.shape[-2:])
+    if driver == "gels" and not core.batched_levels(rank) and bool((rank < full).any()):
+        raise LinAlgError(
+            f"{name}(): driver 'gels' is for matrices of full rank, but A, of shape "
+            f"{list(A.shape)}, has rank {rank.tolist()}; use driver 'gelsy', 'gelsd' or 'gelss'"
+        )
     x = matmul(inverse, right)
     residuals = _residuals(A, right, x, rank, driver)
     if driver == "gels":

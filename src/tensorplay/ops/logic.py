@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kernels import is_half, typed
-from tensorplay.ops.kinds import elementwise, public, publish
+from tensorplay.ops.kinds import elementwise, public, publish, require_tensor, tensors_only
 
 # --- comparisons ----------------------------------------------------------------------------------
 
@@ -71,6 +71,8 @@ def isclose(
     >>> tp.isclose(tp.tensor([1., 2.]), tp.tensor([1., 2.1]))
     tensor([ True, False])
     """
+    require_tensor(input, "isclose")
+    require_tensor(other, "isclose", "other")
     if input.dtype is not other.dtype:
         raise RuntimeError(f"isclose(): dtypes differ: {input.dtype} and {other.dtype}")
     if rtol < 0 or atol < 0:
@@ -172,3 +174,6 @@ for _alias, _primitive in (
     ("greater", gt), ("less", lt), ("greater_equal", ge), ("less_equal", le), ("not_equal", ne),
 ):  # fmt: skip
     publish(_primitive, _alias, inplace=True)
+
+tensors_only(logical_and, logical_or, logical_xor)
+tensors_only(eq, ne, lt, le, gt, ge, first=True)

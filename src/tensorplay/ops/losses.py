@@ -6,9 +6,11 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 from tensorplay._core.core import Tensor
 from tensorplay.ops.elementwise import where
-from tensorplay.ops.kinds import public
+from tensorplay.ops.kinds import elementwise, public
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -229,6 +231,12 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
+#: At least eps, with the derivative of x itself: what is too small still learns to grow.
+limited = elementwise(
+    "limited", lambda x, eps: np.maximum(x, x.dtype.type(eps)), 1, params=("eps",), promote="same"
+)
+
+
 @public(namespace="nn.functional", method=False)
 def gaussian_nll_loss(
     input: Tensor,
@@ -268,7 +276,7 @@ def gaussian_nll_loss(
             )
     if not var.is_box and bool((var < 0).any()):
         raise ValueError("gaussian_nll_loss(): var has negative entry/entries")
-    var = var + (var.clamp(min=eps) - var).detach()
+    var = limited(var, eps)
     difference = input - target
     loss = 0.5 * (var.log() + difference * difference / var)
     if full:

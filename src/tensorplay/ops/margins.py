@@ -150,7 +150,7 @@ def multi_margin_loss(
     input: (C,) or (N, C). target: class indices, () or (N,). weight: (C,), a factor per target.
 
     Raises:
-        ValueError: for a p other than 1 and 2, or an unknown reduction.
+        ValueError: for a p other than 1 and 2, an unknown reduction, or a weight of several dims.
         RuntimeError: for shapes that do not fit.
 
     >>> import tensorplay as tp
@@ -162,10 +162,15 @@ def multi_margin_loss(
         raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 are supported, got {p}")
     if input.ndim == 0:
         input = input.unsqueeze(0)
-    shape = target.shape if input.ndim == 2 or target.ndim == 0 else target.shape[1:]
-    _check_rows("multi_margin_loss", input, shape, input.shape[:-1])
+    one = target.ndim <= 1 and target.numel() == 1  # of one sample, in either shape
+    _check_rows(
+        "multi_margin_loss",
+        input,
+        (1,) if one else target.shape,
+        (*input.shape[:-1], *(1,) * (2 - input.ndim)),
+    )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[-1]):
-        raise RuntimeError(
+        raise (ValueError if weight.ndim != 1 else RuntimeError)(
             f"multi_margin_loss(): weight must have one entry for each of the {input.shape[-1]} "
             f"classes, got shape {list(weight.shape)}"
         )
@@ -178,7 +183,7 @@ def multi_margin_loss(
     if weight is not None:
         terms = terms * weight.index_select(0, index.reshape(-1)).reshape(index.shape).unsqueeze(-1)
     terms = where(classes_mask(index, classes), 0.0, terms)
-    return reduced(terms.sum(-1) / classes, reduction)
+    return reduced((terms.sum(-1) / classes).reshape(target.shape), reduction)
 
 
 @public(namespace="nn.functional", method=False)
@@ -207,6 +212,10 @@ def multilabel_margin_loss(
         input, target = input.unsqueeze(0), target.reshape(1)
     _check_rows("multilabel_margin_loss", input, target.shape, input.shape)
     classes = input.shape[-1]
+    if not classes:
+        raise RuntimeError(
+            f"multilabel_margin_loss(): input of shape {list(input.shape)} must have classes"
+        )
     valid = (target >= 0).long().cumprod(-1) > 0
     index = target.clamp(min=0)
     named = (classes_mask(index, classes) & valid.unsqueeze(-1)).any(-2)

@@ -17,8 +17,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import extrema, moments, pointwise, quantiles, reductions, scans, softmax
 from tensorplay.ops.elementwise import where
-from tensorplay.ops.kinds import public
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import public, require_tensor
 from tensorplay.ops.shaping import broadcast_shapes_of
 from tensorplay.ops.structure import convert
 

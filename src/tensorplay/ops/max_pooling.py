@@ -270,8 +270,8 @@ max_pool3d, max_pool3d_with_indices = _window_pools(3, "D, H, W")
 def _adaptive_max(
     name: str, spatial: int, input: Tensor, output_size: Any
 ) -> tuple[Tensor, Tensor]:
-    check_pool_input(name, input, spatial)
     wanted = adaptive_sizes(name, input, output_size, spatial)
+    check_pool_input(name, input, spatial)
     sizes = tuple(input.shape[-spatial:])
     if all(wanted) and not any(s % w for s, w in zip(sizes, wanted, strict=True)):
         kernel = tuple(s // w for s, w in zip(sizes, wanted, strict=True))

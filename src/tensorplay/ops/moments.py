@@ -13,7 +13,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.extrema import agreement, amax_op, amin_op
 from tensorplay.ops.kernels import is_half
-from tensorplay.ops.kinds import PUBLIC, elementwise, primitive, public, zeros_like
+from tensorplay.ops.kinds import PUBLIC, elementwise, primitive, public, require_tensor, zeros_like
 from tensorplay.ops.reductions import (
     count_over,
     mean_op,
@@ -22,7 +22,6 @@ from tensorplay.ops.reductions import (
     restore,
     sum_op,
 )
-from tensorplay.ops.scans import require_tensor
 from tensorplay.ops.structure import convert
 
 # --- elementwise parts ----------------------------------------------------------------------------

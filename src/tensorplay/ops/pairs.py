@@ -11,9 +11,8 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.kernels import is_half
-from tensorplay.ops.kinds import leading, primitive, public, wrap_dim
+from tensorplay.ops.kinds import leading, primitive, public, require_tensor, wrap_dim
 from tensorplay.ops.moments import reciprocal_or_zero, vector_norm
-from tensorplay.ops.scans import require_tensor
 from tensorplay.ops.shaping import broadcast_shapes_of
 
 

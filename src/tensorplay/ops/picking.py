@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay.ops.choices import keep
+from tensorplay.ops.gather import scatter_last_op
 from tensorplay.ops.kinds import batch_size, linear, materialize, primitive
 
 
@@ -18,7 +20,7 @@ def _flat(index: np.ndarray, size: int) -> np.ndarray:
     return (rows + np.arange(rows.shape[0])[:, None] * size).ravel()
 
 
-def _put_add_kernel(u: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
+def put_add_kernel(u: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
     shape = index.shape[:-1] + (size,)
     if not u.size:
         return np.zeros(shape, u.dtype)
@@ -53,17 +55,24 @@ pick = linear(
 )
 put_add = linear(
     "put_add",
-    _put_add_kernel,
+    put_add_kernel,
     (lambda g, index: pick(g, index), None),
     inputs=("u", "index"),
     params=("size",),
     batch=_batch,
 )
-# Of several elements for one place the last stays; the transpose holds where there are none.
+
+
+def _put_transpose(g: Any, index: Any, size: int) -> Any:
+    last = scatter_last_op(index, (*index.shape[:-1], size), index.ndim - 1)
+    return keep(pick(g, index), last)
+
+
+# Of several elements for one place the last stays, and it alone has a derivative.
 put = linear(
     "put_elements",
     _put_kernel,
-    (lambda g, index: pick(g, index), None),
+    (_put_transpose, None),
     inputs=("u", "index"),
     params=("size",),
     batch=_batch,

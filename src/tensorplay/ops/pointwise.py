@@ -14,7 +14,14 @@ from tensorplay.ops import results
 from tensorplay.ops.arithmetic import conjugate, is_number, mul
 from tensorplay.ops.choices import where
 from tensorplay.ops.kernels import refuse, typed
-from tensorplay.ops.kinds import batch_elementwise, elementwise, primitive, public, publish
+from tensorplay.ops.kinds import (
+    batch_elementwise,
+    elementwise,
+    primitive,
+    public,
+    publish,
+    tensors_only,
+)
 from tensorplay.ops.powers import exp2
 from tensorplay.ops.sigmoids import sigmoid
 from tensorplay.ops.structure import cast, convert
@@ -53,12 +60,20 @@ lerp_number = elementwise(
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input), exactly `end` for weight 1; weight is a number or a tensor.
 
+    Raises:
+        RuntimeError: if the dtypes of input and end differ.
+
     >>> import tensorplay as tp
     >>> tp.lerp(tp.tensor([0., 10.]), tp.tensor([10., 20.]), 0.25)
     tensor([ 2.5000, 12.5000])
     """
     if not isinstance(input, Tensor) or not isinstance(end, Tensor):
         raise TypeError("lerp(): arguments 'input' and 'end' must be Tensor")
+    if input.dtype is not end.dtype:
+        raise RuntimeError(
+            f"lerp(): end must have the dtype of input, got {end.dtype} for {input.dtype}; convert "
+            "it with .to(input.dtype)"
+        )
     if isinstance(weight, (int, float)):
         return lerp_number(input, end, weight)
     return lerp_tensor(input, end, weight)
@@ -287,3 +302,5 @@ for _primitive in (logaddexp, logaddexp2):
     publish(_primitive, _primitive.name)
 for _name, _function in (("xlogy", xlogy), ("xlog1py", xlog1py), ("logit", logit)):
     publish(_function, _name, namespace="special", method=False)
+
+tensors_only(logaddexp, logaddexp2)

@@ -291,6 +291,11 @@ def _adaptive_matrix(size: int, count: int) -> Matrix:
 
 def adaptive_sizes(name: str, input: Tensor, output_size: Any, spatial: int) -> tuple[int, ...]:
     """The output's sizes; None keeps the input's."""
+    if input.ndim <= spatial and spatial > 1:  # a ValueError, as in PyTorch
+        raise ValueError(
+            f"{name}(): expected an input of {spatial + 1} (unbatched) or {spatial + 2} dims, got "
+            f"shape {list(input.shape)}"
+        )
     sizes = tuple(input.shape[-spatial:])
     if output_size is None or isinstance(output_size, int):
         output_size = (output_size,) * spatial
@@ -307,8 +312,8 @@ def adaptive_sizes(name: str, input: Tensor, output_size: Any, spatial: int) -> 
 
 
 def _adaptive_avg(name: str, spatial: int, input: Tensor, output_size: Any) -> Tensor:
-    check_pool_input(name, input, spatial)
     wanted = adaptive_sizes(name, input, output_size, spatial)
+    check_pool_input(name, input, spatial)
     sizes = tuple(input.shape[-spatial:])
     if all(wanted) and not any(s % w for s, w in zip(sizes, wanted, strict=True)):
         kernel = tuple(s // w for s, w in zip(sizes, wanted, strict=True))

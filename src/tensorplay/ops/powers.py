@@ -80,20 +80,28 @@ def _integer_power(x: np.ndarray, y: np.ndarray) -> Any:
         refuse("pow", x.dtype)
     if x.dtype.kind == "u" or not np.any(y < 0):
         return np.power(x, y)
-    if y.ndim == 0:
-        raise RuntimeError(
-            f"pow(): integers to negative integer powers are not allowed, got exponent {y} "
-            f"for dtype {x.dtype}; convert the base with .float()"
-        )
     # Only 1 and -1 have integer results for negative exponents, the rest are rounded to 0.
-    base = np.where((y < 0) & (np.abs(x) != 1), 0, x)
-    return np.power(base, np.abs(y)).astype(x.dtype, copy=False)
+    base = np.where((y < 0) & (x != 1) & (x != -1), 0, x)
+    return np.power(base, np.where(y < 0, 2 - (y & 1), y)).astype(x.dtype, copy=False)
 
 
 pow = elementwise("pow", _pow_kernel, _pow_by_base, _pow_by_exponent, loop="pow", promote="same")
 
 
 pow.keywords = ("input", "exponent")
+
+
+def _refuse_fractions(operands: Any) -> None:
+    base, exponent = operands
+    integers = isinstance(base, Tensor) and base.dtype.category <= dtypes.INTEGER
+    if integers and isinstance(exponent, int) and exponent < 0:
+        raise RuntimeError(
+            f"pow(): integers to negative integer powers are not allowed, got exponent {exponent} "
+            f"for dtype {base.dtype}; convert the base with .float()"
+        )
+
+
+pow.check = _refuse_fractions
 
 
 @signature(pow)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Primitive, Tensor, conjugate
+from tensorplay.base import dtypes
 from tensorplay.ops.elementwise import add, promote_together
 from tensorplay.ops.kinds import (
     batch_elementwise,
@@ -319,7 +320,8 @@ def scaled_sum(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Te
             f"{product.dtype}; convert one with .to(dtype)"
         )
     if not core.is_differentiable_dtype(product):
-        beta, alpha = int(beta), int(alpha)
+        number = bool if product.dtype is dtypes.bool else int
+        beta, alpha = number(beta), number(alpha)
     if alpha != 1:
         product = product * alpha
     if beta == 0:

@@ -15,9 +15,9 @@ from tensorplay.ops import results
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.extrema import choose_along, choosing, sharing
 from tensorplay.ops.kernels import is_half
-from tensorplay.ops.kinds import public, wrap_dim
+from tensorplay.ops.kinds import public, require_tensor, wrap_dim
 from tensorplay.ops.reductions import EVERY
-from tensorplay.ops.scans import refuse_complex, require_tensor
+from tensorplay.ops.scans import refuse_complex
 from tensorplay.ops.shaping import reshape_to
 
 # --- kernels: the index of the element that is picked, with its dim at size 1 ---------------------

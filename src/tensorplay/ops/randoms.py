@@ -90,13 +90,15 @@ def standard_normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: dty
     return rng.standard_normal(shape, dtype.numpy)
 
 
-def check_drawable(dtype: dtypes.dtype, name: str) -> None:
+def check_drawable(dtype: dtypes.dtype, name: str, real: bool = False) -> None:
     """Raise for dtypes that have no random numbers of a continuous distribution.
 
+    real: whether complex dtypes have none either.
+
     Raises:
-        NotImplementedError: for integer and bool dtypes.
+        NotImplementedError: for integer and bool dtypes (which is a RuntimeError).
     """
-    if dtype.category < dtypes.FLOAT:
+    if dtype.category < dtypes.FLOAT or (real and dtype.is_complex):
         raise NotImplementedError(
             f"{name}(): random numbers of a continuous distribution have no dtype {dtype}; give a "
             "floating point dtype"

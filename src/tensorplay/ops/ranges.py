@@ -70,8 +70,8 @@ def arange(
     return finished(array.astype(target.numpy, copy=False), "arange", requires_grad, out)
 
 
-def _evenly(start: Any, end: Any, steps: Any, name: str) -> np.ndarray:
-    """`steps` numbers from start to end, both exact, computed from the nearer end."""
+def _evenly(start: Any, end: Any, steps: Any, dtype: Any, out: Any, name: str) -> Any:
+    """(`steps` numbers from start to end, both exact, computed from the nearer end; the dtype)."""
     if steps is None:
         raise TypeError(f"{name}(): missing the required argument 'steps'")
     steps = number_argument(steps, name, "steps")
@@ -80,21 +80,19 @@ def _evenly(start: Any, end: Any, steps: Any, name: str) -> np.ndarray:
     if steps < 0:
         raise RuntimeError(f"{name}(): the number of steps must not be negative, got {steps}")
     first, last = (number_argument(v, name, "start or end") for v in (start, end))
+    default = dtypes.get_default_dtype()
+    if isinstance(first, complex) or isinstance(last, complex):
+        default = default.to_complex()
+    target = target_dtype(dtype, out, default, name)
+    if target.category <= dtypes.INTEGER:  # the two ends are converted first, as in PyTorch
+        first, last = (int(np.array(int(v)).astype(target.numpy)) for v in (first, last))
     if steps < 2:
-        return np.array([first] * steps, dtype=np.result_type(type(first), float))
+        return np.array([first] * steps, dtype=np.result_type(type(first), float)), target
     step = (last - first) / (steps - 1)
     positions = np.arange(steps)
     return np.where(
         positions < steps // 2, first + step * positions, last - step * (steps - 1 - positions)
-    )
-
-
-def _spaced(array: np.ndarray, dtype: Any, out: Any, requires_grad: bool, name: str) -> Tensor:
-    default = dtypes.get_default_dtype()
-    if array.dtype.kind == "c":
-        default = default.to_complex()
-    target = target_dtype(dtype, out, default, name)
-    return finished(array.astype(target.numpy), name, requires_grad, out)
+    ), target
 
 
 @public(method=False)
@@ -112,6 +110,8 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers at equal distances from `start` to `end`, both included.
 
+    For an integer dtype start and end lose their fractions first, and then so does each number.
+
     Raises:
         RuntimeError: for a negative number of steps.
 
@@ -120,7 +120,8 @@ def linspace(
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     check_placement("linspace", device, layout)
-    return _spaced(_evenly(start, end, steps, "linspace"), dtype, out, requires_grad, "linspace")
+    array, target = _evenly(start, end, steps, dtype, out, "linspace")
+    return finished(array.astype(target.numpy), "linspace", requires_grad, out)
 
 
 @public(method=False)
@@ -147,10 +148,10 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     check_placement("logspace", device, layout)
-    exponents = _evenly(start, end, steps, "logspace")
+    exponents, target = _evenly(start, end, steps, dtype, out, "logspace")
     with np.errstate(all="ignore"):
-        array = np.power(float(base), exponents)
-    return _spaced(array, dtype, out, requires_grad, "logspace")
+        array = np.power(float(base), exponents).astype(target.numpy)
+    return finished(array, "logspace", requires_grad, out)
 
 
 @public(method=False)

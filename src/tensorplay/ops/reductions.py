@@ -17,18 +17,12 @@ from tensorplay.ops.kinds import (
     linear,
     primitive,
     public,
+    require_tensor,
     shifting,
     wrap_dim,
     wrap_dims,
 )
-from tensorplay.ops.scans import (
-    cumprod_op,
-    exp_difference,
-    previous,
-    refuse_complex,
-    require_tensor,
-    result_kind,
-)
+from tensorplay.ops.scans import cumprod_op, exp_difference, previous, refuse_complex, result_kind
 from tensorplay.ops.shaping import reshape_to
 from tensorplay.ops.structure import convert, expand_to
 

@@ -10,7 +10,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.ops.arithmetic import conjugate
 from tensorplay.ops.choices import drop, where
 from tensorplay.ops.kernels import refuse, typed
-from tensorplay.ops.kinds import elementwise, public, publish
+from tensorplay.ops.kinds import elementwise, public, publish, tensors_only
 
 # --- signs ----------------------------------------------------------------------------------------
 
@@ -147,3 +147,5 @@ for _primitive in (abs, sign, sgn, floor, ceil, trunc, frac, copysign, nextafter
 publish(signbit, "signbit")
 publish(trunc, "fix", inplace=True)
 publish(abs, "absolute", inplace=True)
+
+tensors_only(nextafter)

@@ -13,7 +13,15 @@ from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
 from tensorplay.ops.kernels import is_half
-from tensorplay.ops.kinds import elementwise, linear, primitive, public, shifting, wrap_dim
+from tensorplay.ops.kinds import (
+    elementwise,
+    linear,
+    primitive,
+    public,
+    require_tensor,
+    shifting,
+    wrap_dim,
+)
 from tensorplay.ops.structure import convert
 
 _along_dim = shifting(dims=("dim",))
@@ -46,19 +54,6 @@ def accumulator(kind: np.dtype[Any]) -> Any:
 def result_kind(kind: np.dtype[Any]) -> Any:
     """The dtype of a sum or product of elements of `kind`: int64 for integers and bool."""
     return np.int64 if kind.kind in "biu" else kind
-
-
-def require_tensor(x: Any, name: str, argument: str = "input") -> None:
-    """Check an argument.
-
-    Raises:
-        TypeError: unless x is a Tensor.
-    """
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}; make one "
-            "with tensorplay.tensor(...)"
-        )
 
 
 def with_dims(function: Callable[..., Any], input: Tensor, *args: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,16 @@ def _unique_rows(
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
         nothing = np.zeros(0, np.int64)
         return ordered[new].astype(dtype, copy=False), nothing, nothing
-    rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
+    if dim is None:
+        rows = x.reshape(-1, 1)
+    else:
+        width = math.prod(x.shape[:dim] + x.shape[dim + 1 :])
+        if x.shape[dim] and not width:
+            raise RuntimeError(
+                f"unique(): the slices along dim {dim} of a tensor of shape {list(x.shape)} have "
+                "no elements to tell them apart by"
+            )
+        rows = np.moveaxis(x, dim, 0).reshape(x.shape[dim], width)
     rows = sortable(rows)
     count = len(rows)
     if consecutive:
@@ -202,9 +212,11 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return bincount_op(input, weights, int(minlength))
 
 
-def _edges(x: np.ndarray, bins: int, low: float, high: float) -> np.ndarray:
-    if low == high and x.size:
-        low, high = float(x.min()), float(x.max())
+def _edges(x: np.ndarray, bins: int, range: tuple[float, float] | None) -> np.ndarray:
+    if range is not None:
+        low, high = range
+    else:
+        low, high = (float(x.min()), float(x.max())) if x.size else (0.0, 1.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -217,7 +229,7 @@ def _histogram_kernel(
 ) -> tuple[np.ndarray, np.ndarray]:
     wide = sortable(x).reshape(-1)
     if isinstance(bins, int):
-        edges = _edges(wide[np.isfinite(wide)] if wide.dtype.kind == "f" else wide, bins, *range)
+        edges = _edges(wide[np.isfinite(wide)] if wide.dtype.kind == "f" else wide, bins, range)
     else:
         edges = np.array(bins, np.float64)
     found, edges = np.histogram(
@@ -252,7 +264,8 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
         raise RuntimeError(f"histc(): bins must be positive, got {bins}")
     if min > max:
         raise RuntimeError(f"histc(): max must be larger than min, got min={min}, max={max}")
-    return histogram_op(input, None, int(bins), (float(min), float(max)), False)[0]
+    range = None if min == max else (float(min), float(max))
+    return histogram_op(input, None, int(bins), range, False)[0]
 
 
 @public(out=True)
@@ -278,15 +291,15 @@ def histogram(
         edges = int(bins)
         if edges < 1:
             raise RuntimeError(f"histogram(): bins must be positive, got {bins}")
-    low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
-    return results.histogram(*histogram_op(input, weight, edges, (low, high), bool(density)))
+    bounds = None if range is None else (float(range[0]), float(range[1]))
+    return results.histogram(*histogram_op(input, weight, edges, bounds, bool(density)))
 
 
 def _histogramdd_kernel(
     x: np.ndarray, weights: np.ndarray | None, bins: Any, range: Any, density: bool
 ) -> list[np.ndarray]:
     edges = [
-        _edges(x[:, d], b, *range[d]) if isinstance(b, int) else np.array(b)
+        _edges(x[:, d], b, range[d]) if isinstance(b, int) else np.array(b)
         for d, b in enumerate(bins)
     ]
     found, _ = np.histogramdd(sortable(x), edges, density=density, weights=weights)
@@ -322,10 +335,12 @@ def histogramdd(
     if len(counts) != columns:
         raise RuntimeError(f"histogramdd(): expected {columns} numbers of bins, got {len(counts)}")
     given = tuple(tuple(b.tolist()) if isinstance(b, Tensor) else int(b) for b in counts)
-    bounds = [0.0] * (2 * columns) if range is None else [float(r) for r in range]
-    if len(bounds) != 2 * columns:
-        raise RuntimeError(f"histogramdd(): expected {2 * columns} bounds, got {len(bounds)}")
-    pairs = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    pairs: Any = (None,) * columns
+    if range is not None:
+        bounds = [float(r) for r in range]
+        if len(bounds) != 2 * columns:
+            raise RuntimeError(f"histogramdd(): expected {2 * columns} bounds, got {len(bounds)}")
+        pairs = tuple(zip(bounds[::2], bounds[1::2], strict=True))
     flat_weight = None if weight is None else weight.reshape(-1)
     hist, *edges = histogramdd_op(points, flat_weight, given, pairs, bool(density))
     return results.histogramdd(hist, tuple(edges))

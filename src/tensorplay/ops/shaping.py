@@ -148,8 +148,11 @@ contiguous_op = linear(
 
 
 @method()
-def contiguous(self: Tensor) -> Tensor:
-    """This tensor with its elements in order in memory: itself when they are, else a copy."""
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """This tensor with its elements in order in memory: itself when they are, else a copy.
+
+    memory_format: accepted as PyTorch does; the order is always that of the dims.
+    """
     return self if self.is_contiguous() else contiguous_op(self)
 
 

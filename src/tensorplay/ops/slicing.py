@@ -14,6 +14,7 @@ import numpy as np
 
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
+from tensorplay.base import dtypes
 from tensorplay.ops.kinds import batch_size, front, linear, materialize, public, wrap_dim
 
 FULL = slice(None)
@@ -102,6 +103,11 @@ def narrow_range(input: Tensor, dim: int, start: Any, length: int, name: str) ->
     if input.ndim == 0:
         raise RuntimeError(f"{name}(): a 0-dim tensor has no dim to narrow")
     dim = wrap_dim(dim, input, name)
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.category != dtypes.INTEGER):
+        raise RuntimeError(
+            f"{name}(): start must be an int or a 0-dim tensor of integers, got a tensor of dtype "
+            f"{start.dtype} and shape {list(start.shape)}"
+        )
     size, start = input.shape[dim], int(start)
     if length < 0:
         raise RuntimeError(f"{name}(): length must not be negative, got {length}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorplay._core.core import Inplace, Tensor
 from tensorplay.ops.kernels import scipy_kernel, special, typed
-from tensorplay.ops.kinds import elementwise, install_method, public, publish
+from tensorplay.ops.kinds import elementwise, install_method, public, publish, tensors_only
 from tensorplay.ops.pointwise import xlogy
 from tensorplay.ops.powers import exp, exp2, expm1, log, log1p, square
 from tensorplay.ops.rounding import round
@@ -239,3 +239,5 @@ for _name, _function in (
     ("expm1", expm1), ("log1p", log1p), ("expit", sigmoid), ("round", round),
 ):  # fmt: skip
     publish(_function, _name, namespace="special", method=False)
+
+tensors_only(gammainc, gammaincc)

@@ -8,8 +8,7 @@ from typing import Any
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
-from tensorplay.ops.kinds import public
-from tensorplay.ops.scans import require_tensor
+from tensorplay.ops.kinds import public, require_tensor
 
 
 def _checked_weights(name: str, weights: Any, count: int, category: int) -> None:
@@ -75,6 +74,8 @@ def cov(
             warnings.warn("cov(): degrees of freedom is <= 0", UserWarning, stacklevel=2)
     else:
         total = weights.sum()
+        if not total.is_box and not bool(total):
+            raise RuntimeError("cov(): the weights must not sum to zero, which they are divided by")
         centred = x - (x * weights).sum(1, keepdim=True) / total
         lost: Any = correction
         if aweights is not None and correction:

@@ -15,7 +15,7 @@ import numpy as np
 from tensorplay.ops.arithmetic import conjugate, reciprocal
 from tensorplay.ops.choices import drop, where
 from tensorplay.ops.kernels import typed
-from tensorplay.ops.kinds import elementwise, publish
+from tensorplay.ops.kinds import elementwise, publish, tensors_only
 from tensorplay.ops.powers import rsqrt, square
 
 one_minus_square = elementwise(
@@ -123,3 +123,5 @@ for _alias, _primitive in (
     ("arctanh", atanh), ("arctan2", atan2),
 ):  # fmt: skip
     publish(_primitive, _alias, inplace=True)
+
+tensors_only(hypot)
