@@ -1,5 +1,6 @@
 """Function transforms: each takes a function and returns the function of its derivatives."""
 
+from tensorplay.func.choices import safe_where as safe_where
 from tensorplay.func.forward import jvp as jvp
 from tensorplay.func.forward import linearize as linearize
 from tensorplay.func.jacobians import hessian as hessian

@@ -117,24 +117,23 @@ def jacfwd(
         leaves, spec = flatten(chosen)
         check_tensors(leaves, "the arguments to differentiate by", "jacfwd")
         inner = function_of(func, args, kwargs, numbers)
-        kept: list[Any] = []
+        structure: list[Any] = []  # of the output and of aux, the same for every tangent
 
         def push(*units: Tensor) -> Any:
             tangents = unflatten(spec, list(units))
             output, moved, aux = jvp(
-                lambda *values: _with_aux(inner(*values), has_aux), chosen, tangents, has_aux=True
-            )
-            outputs, out_spec = flatten(output)
+                lambda *values: split_aux(inner(*values), has_aux, "jacfwd"), chosen, tangents,
+                has_aux=True,
+            )  # fmt: skip
             aux_leaves, aux_spec = flatten(aux)
-            kept[:] = [out_spec, aux_spec, len(outputs)]
-            aux_tensors = [x for x in aux_leaves if isinstance(x, Tensor)]
-            kept.append([x for x in aux_leaves if not isinstance(x, Tensor)])
-            return tuple(flatten(moved)[0]), tuple(aux_tensors)
+            others = [_TENSOR if isinstance(x, Tensor) else x for x in aux_leaves]
+            structure[:] = flatten(output)[1], aux_spec, others
+            return tuple(flatten(moved)[0]), tuple(x for x in aux_leaves if isinstance(x, Tensor))
 
         columns, aux_tensors = vmap(
             push, out_dims=(0, None), randomness=randomness, chunk_size=chunk_size
         )(*_unit_vectors(leaves))
-        out_spec, aux_spec = kept[0], kept[1]
+        out_spec, aux_spec, others = structure
         parts = []
         for batch in columns:  # per output leaf: (total inputs, *output shape)
             pieces = _split_rows(batch, leaves)
@@ -146,14 +145,13 @@ def jacfwd(
         table = unflatten(out_spec, parts)
         if not has_aux:
             return table
-        others, tensors = list(kept[3]), list(aux_tensors)
-        return table, unflatten(aux_spec, tensors if not others else tensors + others)
+        tensors = iter(aux_tensors)
+        return table, unflatten(aux_spec, [next(tensors) if x is _TENSOR else x for x in others])
 
     return wrapped
 
 
-def _with_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
-    return split_aux(result, has_aux, "jacfwd")
+_TENSOR = object()  # stands for a tensor among the leaves of aux
 
 
 def hessian(
