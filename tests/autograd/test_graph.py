@@ -55,6 +55,20 @@ class TestNodes:
         a, b = x * 2, x * 3
         assert a.grad_fn.next_functions[0][0] is b.grad_fn.next_functions[0][0]
 
+    def test_what_each_output_was_like(self):
+        x = leaf([[1.0, 2.0, 3.0]])
+        for y, shape in ((x.t() * 2, (3, 1)), (x.sum(), ()), (x.split(1, 1)[1], (1, 1))):
+            metas = y.grad_fn._input_metadata
+            assert len(metas) == (3 if shape == (1, 1) else 1)
+            for meta in metas:
+                assert tuple(meta.shape) == shape
+                assert meta.dtype is tp.float64
+                assert str(meta.device) == "cpu"
+                assert meta.is_nested_tensor is False
+        accumulator = (x * 2).grad_fn.next_functions[0][0]
+        assert tuple(accumulator._input_metadata[0].shape) == (1, 3)
+        assert accumulator.requires_grad
+
     def test_metadata_is_the_users(self):
         node = leaf([1.0]).exp().grad_fn
         node.metadata["note"] = 5

@@ -2254,14 +2254,27 @@ class Node:
     def num_outputs(self) -> builtins.int:
         """How many outputs the operation had."""
 
+    @property
+    def requires_grad(self) -> builtins.bool:
+        """True: only operations that do are recorded."""
+
     def output_meta(self, number: builtins.int = 0) -> Any:
         """(shape, dtype) of an output; None where the node does not know."""
+
+    @property
+    def _input_metadata(self) -> Any:
+        """What each output was like: an object with `shape`, `dtype` and `device` per output."""
 
     def hooks_of(self, number: builtins.int) -> Any:
         """The dictionary of tensor hooks of one output (made when asked for)."""
 
     def node_hooks(self, before: builtins.bool) -> Any:
         """The dictionary of hooks run before (or after) this node."""
+
+class InputMetadata:
+    """Shape, dtype and device of one output of a recorded operation."""
+
+    def __init__(self, shape: Any, dtype: Any) -> None: ...
 
 class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook away; a context manager too."""

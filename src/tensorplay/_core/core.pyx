@@ -22,6 +22,7 @@ from weakref import ref as _weakref
 
 import numpy as np
 
+from tensorplay.base import devices as _devices
 from tensorplay.base import dtypes as _dtypes
 
 cnp.import_array()

@@ -116,9 +116,23 @@ cdef class Node:
         """How many outputs the operation had."""
         return self.outputs
 
+    @property
+    def requires_grad(self):
+        """True: only operations that do are recorded."""
+        return True
+
     def output_meta(self, int number=0):
         """(shape, dtype) of an output; None where the node does not know."""
         return None
+
+    @property
+    def _input_metadata(self):
+        """What each output was like: an object with `shape`, `dtype` and `device` per output.
+
+        (They are the inputs of the backward pass, hence the name.)
+        """
+        metas = [self.output_meta(i) for i in range(self.outputs)]
+        return tuple([InputMetadata(*(meta or ((), None))) for meta in metas])
 
     cdef add_retain(self, Tensor x):
         extras = self.more()
@@ -143,6 +157,23 @@ cdef class Node:
         if extras.posthooks is None:
             extras.posthooks = HookDict()
         return extras.posthooks
+
+
+class InputMetadata:
+    """Shape, dtype and device of one output of a recorded operation."""
+
+    __slots__ = ("dtype", "shape")
+
+    device = _devices.device("cpu")
+    is_nested_tensor = False
+    is_cpp_nested_tensor = False
+
+    def __init__(self, shape, dtype):
+        self.shape = Size(shape)
+        self.dtype = dtype
+
+    def __repr__(self):
+        return f"InputMetadata(shape={list(self.shape)}, dtype={self.dtype})"
 
 
 cdef long _next_hook = 0

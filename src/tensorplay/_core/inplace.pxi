@@ -33,11 +33,12 @@ cdef refresh(Tensor x):
     cdef ViewInfo info = x.view
     cdef Tensor fresh, base
     cdef bint constant
-    cdef int previous
     if info is None or info.seen == x.version.value:
         return
     base = info.base
     constant = not base.flags & (REQUIRES_GRAD | TANGENT)
+    if x.flags & BOX and (x.attributes is not NULL or base.attributes is not NULL):
+        carry(x, replayed(x, tp_grad_mode))
     if constant and (not x.flags & (REQUIRES_GRAD | TANGENT)
                      or (x._grad_fn is None and not x.flags & TANGENT)):
         info.seen = x.version.value
@@ -54,18 +55,37 @@ cdef refresh(Tensor x):
                 "grad mode on, or change its base under no_grad")
         if constant or not (base.flags | x.flags) & TANGENT:
             return
-    info.seen = x.version.value
-    previous = tp_grad_mode
-    set_grad_mode(not x.flags & NO_GRAD_VIEW)
-    try:
-        result = apply_primitive(info.primitive, (info.parent,), info.params)
-    finally:
-        set_grad_mode(previous)
-    fresh = <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr])
+    fresh = replayed(x, not x.flags & NO_GRAD_VIEW)
     x._grad_fn = fresh._grad_fn
     x.output_nr = fresh.output_nr
     x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (fresh.flags & REQUIRES_GRAD)
     set_tangents(x, fresh.tangents)
+
+
+cdef Tensor replayed(Tensor x, bint grad_mode):
+    """A view made again from what it is a view of."""
+    cdef ViewInfo info = x.view
+    cdef int previous = tp_grad_mode
+    info.seen = x.version.value
+    set_grad_mode(grad_mode)
+    try:
+        result = apply_primitive(info.primitive, (info.parent,), info.params)
+    finally:
+        set_grad_mode(previous)
+    return <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr])
+
+
+cdef carry(Tensor x, Tensor source):
+    """At a level that interprets operations, let x stand for what `source` stands for."""
+    cdef Level level = find_level(x._level)
+    cdef PyObject* held = x.attributes
+    if level is None or level.handler is None:
+        return
+    x.attributes = NULL
+    if source.flags & BOX and source._level == x._level and source.attributes is not NULL:
+        x.attributes = source.attributes
+        Py_INCREF(<object>x.attributes)
+    Py_XDECREF(held)
 
 
 cdef str custom_view_message(ViewInfo info, str what):
@@ -150,6 +170,8 @@ def assign(Tensor x, Tensor value, str name):
         refresh(x)
     else:
         take_history(x, value)
+        if x.flags & BOX:
+            carry(x, value)
     return x
 
 
@@ -187,6 +209,7 @@ cdef rebase(Tensor base, Tensor before, Tensor value, tuple chain):
     cdef unsigned int flags = before.flags | value.flags
     cdef Node old = base._grad_fn
     cdef tuple inputs = (before, value)
+    cdef Level level
     if tp_grad_mode:
         base._grad_fn = None
         base.output_nr = 0
@@ -198,6 +221,10 @@ cdef rebase(Tensor base, Tensor before, Tensor value, tuple chain):
     set_tangents(base, None)
     if flags & TANGENT:
         push_tangents(scatter, inputs, (chain,), base)
+    if base.flags & BOX:
+        level = find_level(base._level)
+        if level is not None and level.handler is not None:
+            carry(base, level.handler(scatter, inputs, (chain,)))
 
 
 cdef write_values(Tensor x, Tensor value, str name):

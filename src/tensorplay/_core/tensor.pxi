@@ -520,6 +520,8 @@ cdef Tensor alias(Tensor x, bint history):
         out._grad_fn = edge_of(x)
         out.output_nr = x.output_nr
         out.flags |= REQUIRES_GRAD
+    if x.attributes is not NULL and x.flags & BOX:
+        carry(out, x)
     return out
 
 

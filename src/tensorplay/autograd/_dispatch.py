@@ -15,6 +15,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.autograd._context import FunctionCtx, check_changeable
 from tensorplay.autograd._rules import Batched, Record, release, run_backward
 from tensorplay.autograd._saved import INPUT, OUTPUT, Reference, refer
+from tensorplay.autograd._tracing import FunctionPrimitive
 from tensorplay.autograd._transpose import tangents_by_transposition
 
 _PULLING_BIT = 16
@@ -140,10 +141,8 @@ class Application:
     def run_inside(self, level: Any) -> None:
         """Run one level down and box what comes out."""
         if level.kind == "interpret":
-            raise RuntimeError(
-                f"{self.rule.name}.apply(): a custom Function cannot be used inside this "
-                "transform, which needs to see every operation; write it with tensor operations"
-            )
+            self._run_interpreted(level)
+            return
         pairs = [core.unbox(x, level) for x in self.inputs]
         values, bdims = [v for v, _ in pairs], [b for _, b in pairs]
         batched = any(b is not None for b in bdims)
@@ -177,6 +176,29 @@ class Application:
             self._lift(rule.sample if batched else lower, level)
         if batched:
             rule.forget_arguments()
+
+    def _run_interpreted(self, level: Any) -> None:
+        """Let the handler of a level that interprets operations run it, as one more primitive."""
+
+        def run(values: list[Any]) -> Any:
+            active = core.exchange_levels(core.levels_below(level))
+            try:
+                return apply_rule(self.rule, values)
+            finally:
+                core.exchange_levels(active)
+
+        primitive = FunctionPrimitive(self.rule, run)
+        found = level.handler(primitive, tuple(self.inputs), ())
+        self.raw = list(primitive.given)
+        for j, x in zip(primitive.places, found, strict=True):
+            self.raw[j] = x
+        lower = primitive.lower
+        self.same = [None] * len(self.raw)
+        self.constant = lower.constant
+        if self.rule.has_setup:
+            self._set_up()
+        else:
+            self._lift(lower, level)
 
     def _set_up(self) -> None:
         """Let a function with `setup_context` fill the context of this level."""

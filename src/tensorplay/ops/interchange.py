@@ -47,12 +47,20 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return finished(array, "from_numpy")
 
 
-def _check_no_grad(x: Tensor, name: str, error: type[Exception], call: str) -> None:
+def _check_nothing_is_lost(x: Tensor, name: str, error: type[Exception], call: str) -> None:
     if x.requires_grad:
         raise error(
             f"{name}(): this tensor requires grad, and what is done with an array is not recorded; "
             f"use x.detach().{call}"
         )
+    while x.is_box:
+        level = core.level_of(x)
+        if level is not None and level.kind == "interpret":
+            raise error(
+                f"{name}(): here a tensor stands for more than its values, and NumPy would lose "
+                "the rest; use tensor operations, or put the NumPy code into an autograd.Function"
+            )
+        x = core.unboxed(x)
 
 
 @method()
@@ -69,13 +77,13 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     array([1., 2.], dtype=float32)
     """
     if not force:
-        _check_no_grad(self, "numpy", RuntimeError, "numpy()")
+        _check_nothing_is_lost(self, "numpy", RuntimeError, "numpy()")
     return core.array_of(self, "numpy()")
 
 
 @method("__array__")
 def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    _check_no_grad(self, "__array__", RuntimeError, "numpy()")
+    _check_nothing_is_lost(self, "__array__", RuntimeError, "numpy()")
     return np.array(core.array_of(self, "an array"), dtype=dtype, copy=copy)
 
 
@@ -194,7 +202,7 @@ def _dlpack(
     dl_device: Any = None,
     copy: bool | None = None,
 ) -> Any:
-    _check_no_grad(self, "__dlpack__", BufferError, "__dlpack__()")
+    _check_nothing_is_lost(self, "__dlpack__", BufferError, "__dlpack__()")
     array = core.array_of(self, "__dlpack__()")
     if self.dtype is dtypes.bfloat16:
         raise BufferError("__dlpack__(): NumPy exports no bfloat16; convert it with .float()")
