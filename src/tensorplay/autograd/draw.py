@@ -46,6 +46,7 @@ class Drawing:
         Raises:
             ImportError: without the `graphviz` package.
             RuntimeError: without the Graphviz programs that it calls.
+            ValueError: for a format that Graphviz does not know.
         """
         try:
             graphviz = importlib.import_module("graphviz")
@@ -61,6 +62,10 @@ class Drawing:
                 "draw(): the Graphviz programs were not found; install them, for instance with "
                 "'apt install graphviz' or 'brew install graphviz'; the attribute .source has the "
                 "graph as text"
+            ) from error
+        except ValueError as error:
+            raise ValueError(
+                f"draw(): Graphviz knows no format '{format}'; use 'svg', 'png' or 'pdf'"
             ) from error
         return made
 
