@@ -9,6 +9,7 @@ cdef class Packed:
 
     cdef object value, unpack
     cdef list layers             # per tensor from the outermost box to the plain one: a Layer
+    cdef object __weakref__
 
 
 cdef class Layer:
@@ -97,11 +98,6 @@ cdef object run_hook(object hook, object argument, bint grad_mode):
 def unpack_tensor(Packed packed):
     """The tensor that was packed by `pack_tensor`."""
     return unpack(packed)
-
-
-def set_packed_tangents(Packed packed, dict tangents):
-    """Let a packed output carry the tangents that the output has got since."""
-    (<Layer>packed.layers[0]).tangents = tangents
 
 
 

@@ -87,6 +87,7 @@ cdef class Level:
     cdef readonly object randomness  # of a vmap: 'error', 'same' or 'different'
     cdef readonly object handler     # of 'interpret' levels: (primitive, inputs, params) -> result
     cdef readonly int grad_mode      # of a grad level; -1: take the current mode
+    cdef list kept                   # of a forward level: saved outputs with tangents, weakly
 
     def __repr__(self):
         return f"Level({self.id}, {self.kind!r})"
@@ -126,6 +127,8 @@ def pop_level(Level level):
     while True:
         last = active.pop()
         del _stack.by_id[last.id]
+        if (<Level>last).kept is not None:
+            forget_tangents(<Level>last)
         if last is level:
             return
 

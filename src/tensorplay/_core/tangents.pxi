@@ -110,10 +110,44 @@ cdef keep_output_tangents(Primitive p, object outs):
         return
     kept = node.saved[node.inputs]
     for copy, out in zip(kept if type(kept) is tuple else (kept,), outs):
+        keep_tangents(copy, (<Tensor>out).tangents)
+
+
+def keep_tangents(copy, dict tangents):
+    """Let a saved output (a tensor, or what hooks made of one) carry tangents, while they last.
+
+    Their history leads back to the operation that saved the output: the end of the level, at which
+    they cannot be used any more, breaks that cycle.
+    """
+    cdef Level level
+    if is_tensor(copy):
+        set_tangents(<Tensor>copy, tangents)
+    elif type(copy) is Packed:
+        (<Layer>(<Packed>copy).layers[0]).tangents = tangents
+    for number in tangents or ():
+        level = find_level(number)
+        if level is not None:
+            if level.kept is None:
+                level.kept = []
+            level.kept.append(_weakref(copy))
+
+
+cdef forget_tangents(Level level):
+    """A forward level has ended: its tangents go from what graphs have saved."""
+    for ref in level.kept:
+        copy = ref()
+        tangents = None
         if is_tensor(copy):
-            set_tangents(<Tensor>copy, (<Tensor>out).tangents)
-        elif type(copy) is Packed:
-            set_packed_tangents(copy, (<Tensor>out).tangents)
+            tangents = (<Tensor>copy).tangents
+        elif copy is not None:
+            tangents = (<Layer>(<Packed>copy).layers[0]).tangents
+        if tangents is not None:
+            rest = {number: t for number, t in tangents.items() if number != level.id}
+            if is_tensor(copy):
+                set_tangents(<Tensor>copy, rest or None)
+            else:
+                (<Layer>(<Packed>copy).layers[0]).tangents = rest or None
+    level.kept = None
 
 
 cdef inline Tensor primal_of(Tensor x, long level):

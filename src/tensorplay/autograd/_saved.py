@@ -137,10 +137,8 @@ class SavedValue:
 
     def set_tangents(self, tangents: dict[int, Tensor]) -> None:
         """Let a saved output carry the tangents that the output has got since."""
-        if self.hooked:
-            core.set_packed_tangents(self.value, dict(tangents))
-        elif self.value is not None:
-            core.replace_tangents(self.value, dict(tangents))
+        if self.value is not None:
+            core.keep_tangents(self.value, dict(tangents))
 
     def get(self, node: Any, name: str) -> Tensor | None:
         """The tensor, at its place in the graph of `node` (None: there is no graph)."""

@@ -10,6 +10,9 @@
 
 namespace tensorplay {
 
+// Up to Python 3.12 its header forgets to say that this is a function of C.
+extern "C" int PyTraceMalloc_Track(unsigned int domain, uintptr_t start, size_t size);
+
 static void* aligned_memory(void*, size_t size)
 {
     void* memory = nullptr;
@@ -64,6 +67,9 @@ static PyObject* new_aligned_array(int ndim, const npy_intp* sizes, int num)
     PyArrayObject* array = reinterpret_cast<PyArrayObject*>(made);
     reinterpret_cast<PyArrayObject_fields*>(array)->mem_handler = Py_NewRef(capsule);
     PyArray_ENABLEFLAGS(array, NPY_ARRAY_OWNDATA);
+    // Seen by tracemalloc as NumPy's own arrays are (np.lib.tracemalloc_domain, fixed by its API).
+    constexpr unsigned int numpy_domain = 389047;
+    tensorplay::PyTraceMalloc_Track(numpy_domain, reinterpret_cast<uintptr_t>(memory), bytes);
     return made;
 }
 
