@@ -2705,11 +2705,11 @@ def pack_tensor(x: Tensor) -> Any:
 def unpack_tensor(packed: Packed) -> Any:
     """The tensor that was packed by `pack_tensor`."""
 
-def set_packed_tangents(packed: Packed, tangents: builtins.dict[Any, Any]) -> Any:
-    """Let a packed output carry the tangents that the output has got since."""
-
 def jvp_partials(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
     """Forward rule of an elementwise operator: the sum of tangent times local derivative."""
+
+def keep_tangents(copy: Any, tangents: builtins.dict[Any, Any]) -> Any:
+    """Let a saved output (a tensor, or what hooks made of one) carry tangents, while they last."""
 
 def tangents_of(x: Tensor) -> builtins.dict[builtins.int, Tensor]:
     """{forward level id: tangent} of a tensor, of the levels that are active."""

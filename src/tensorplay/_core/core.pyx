@@ -16,6 +16,7 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 cimport numpy as cnp
 
+import sys
 import threading
 import warnings
 from weakref import ref as _weakref

@@ -98,9 +98,13 @@ cdef check_saved(Run run):
         if recorded.released:
             if not run.selective or wanted_inputs(run, node) is not None:
                 raise RuntimeError(released_message(node))
+        elif recorded.held:
+            check_item(recorded, 0, recorded.held_first)
+            check_item(recorded, 1, recorded.held_second)
+            check_item(recorded, recorded.inputs, recorded.held_result)
         elif recorded.saved is not None:
             for i in range(len(recorded.saved)):
-                check_version(recorded, i)
+                check_item(recorded, i, recorded.saved[i])
 
 
 cdef str _running = "backward"    # the public function that a run serves, for messages
@@ -339,14 +343,14 @@ cdef pull_each(Run run, PrimitiveNode node, object cotangent):
     """Run a simple node: hand on what each input's rule gives, without collecting it."""
     cdef Primitive p = node.primitive
     cdef Py_ssize_t i, n = node.inputs
-    cdef tuple saved = node.saved
+    cdef tuple saved = saved_of(node)
     cdef object out = None, value
     cdef Node child
     cdef Slot* slot
     if node.released:
         raise RuntimeError(released_message(node))
     if saved is not None:
-        if saved_as_is(node):
+        if saved_as_is(node, saved):
             if PyTuple_GET_SIZE(saved) > n:
                 out = <object>PyTuple_GET_ITEM(saved, n)
         else:

@@ -322,9 +322,13 @@ cdef record_unary(Primitive p, Tensor x, Tensor out):
     if x.output_nr:
         node.next_numbers = (x.output_nr,)
     if rule.saves_out:
-        node.saved = (x if rule.saves else None, saved_output(out))
+        node.held = HELD_RESULT
+        node.held_result = saved_output(out)
+        if rule.saves:
+            node.held_first = x
     elif rule.saves:
-        node.saved = (x,)
+        node.held = HELD_INPUTS
+        node.held_first = x
     if rule.saves and x.version is not None and x.version.value:
         node.versions = (x.version.value,)
     set_meta(node, <cnp.ndarray>out._array)
@@ -366,10 +370,14 @@ cdef record_binary(Primitive p, object a, object b, Tensor out):
             node.next_numbers = (0 if node.next_numbers is None else node.next_numbers[0],
                                  (<Tensor>b).output_nr)
     if saves or saves_out:
+        node.held = HELD_INPUTS
+        if saves & 1:
+            node.held_first = a
+        if saves & 2:
+            node.held_second = b
         if saves_out:
-            node.saved = (a if saves & 1 else None, b if saves & 2 else None, saved_output(out))
-        else:
-            node.saved = (a if saves & 1 else None, b if saves & 2 else None)
+            node.held = HELD_RESULT
+            node.held_result = saved_output(out)
         version_a = version_number(a) if saves & 1 else 0
         version_b = version_number(b) if saves & 2 else 0
         if version_a or version_b:

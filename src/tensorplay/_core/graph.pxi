@@ -277,11 +277,37 @@ cdef class LinkedNode(Node):
     cdef Primitive primitive
     cdef tuple params
     cdef tuple saved             # per input what the rules need of it, then the output(s); or None
+    cdef int held                # ... or here, without a tuple: HELD_INPUTS, or with the result
+    cdef object held_first, held_second, held_result
     cdef tuple versions          # versions of the saved inputs; None when all are 0
     cdef tuple shapes            # shapes of the inputs; None when all equal the output's
     cdef bint released
     cdef Meta meta
     cdef object metas            # ((shape, dtype), ...) of several outputs, or of one of many dims
+
+
+cdef enum:
+    HELD_INPUTS = 1
+    HELD_RESULT = 2
+
+
+cdef tuple saved_of(LinkedNode node):
+    """What a node keeps: per input what the rules need of it, then the output(s); or None."""
+    if node.held == 0:
+        return node.saved
+    if node.held == HELD_INPUTS:
+        if node.inputs == 1:
+            return (node.held_first,)
+        return (node.held_first, node.held_second)
+    if node.inputs == 1:
+        return (node.held_first, node.held_result)
+    return (node.held_first, node.held_second, node.held_result)
+
+
+cdef set_saved(LinkedNode node, tuple saved):
+    node.held = 0
+    node.held_first = node.held_second = node.held_result = None
+    node.saved = saved
 
 
 cdef class PrimitiveNode(LinkedNode):
@@ -334,11 +360,12 @@ cdef class PrimitiveNode(LinkedNode):
         cdef Py_ssize_t i
         if self.released:
             raise RuntimeError(released_message(self))
-        if self.saved is None:
+        saved = saved_of(self)
+        if saved is None:
             return found
         names = self.primitive.arg_names
-        for i in range(len(self.saved)):
-            if self.saved[i] is None:
+        for i in range(len(saved)):
+            if saved[i] is None:
                 continue
             value = unpack_saved(self, i)
             if i < self.inputs:
@@ -351,7 +378,7 @@ cdef class PrimitiveNode(LinkedNode):
     def saved_bytes(self):
         """Bytes that this node keeps alive for the backward pass, views counted by their size."""
         total = 0
-        for entry in self.saved or ():
+        for entry in saved_of(self) or ():
             total += kept_bytes(entry)
         return total
 
@@ -364,8 +391,8 @@ cdef class PrimitiveNode(LinkedNode):
         return primitive_vjp(self, cotangent, wanted)
 
     cdef release(self):
-        if self.saved is not None:
-            self.saved = None
+        if self.held or self.saved is not None:
+            set_saved(self, None)
             self.released = True
 
 
@@ -467,8 +494,8 @@ cpdef attach(Tensor x, Node node, int output_number=0):
 
 cdef extern from "slots.h" namespace "tensorplay" nogil:
     void enable_leaf_node "tensorplay::LeafNode::enable"(PyObject*, PyObject*, Py_ssize_t)
-    void enable_pool_0 "tensorplay::Pool<0>::enable"(PyTypeObject*)
-    void enable_pool_1 "tensorplay::Pool<1>::enable"(PyTypeObject*)
+    void enable_node_pool "tensorplay::Pool<1>::enable"(PyTypeObject*, Py_ssize_t)
+    void enable_leaf_pool "tensorplay::Pool<2>::enable"(PyTypeObject*, Py_ssize_t)
 
 
 cdef set_node_slots():
@@ -477,8 +504,8 @@ cdef set_node_slots():
     node.variable = leaf
     enable_leaf_node(<PyObject*>node, <PyObject*>leaf,
                      <char*>&leaf.accumulator - <char*><PyObject*>leaf)
-    enable_pool_0(<PyTypeObject*>PrimitiveNode)
-    enable_pool_1(<PyTypeObject*>AccumulateGrad)
+    enable_node_pool(<PyTypeObject*>PrimitiveNode, collector_header(node))
+    enable_leaf_pool(<PyTypeObject*>AccumulateGrad, collector_header(node))
 
 
 set_node_slots()

@@ -110,11 +110,12 @@ cdef Py_ssize_t saved_index(PrimitiveNode node, str name) except -1:
     label = {"self": "x", "other": "y", "exponent": "y"}.get(name, name)
     if node.released:
         raise RuntimeError(released_message(node))
-    if node.saved is not None:
-        if label == "result" and len(node.saved) > node.inputs:
+    saved = saved_of(node)
+    if saved is not None:
+        if label == "result" and len(saved) > node.inputs:
             return node.inputs
         for i in range(min(node.inputs, len(node.primitive.arg_names))):
-            if node.primitive.arg_names[i] == label and node.saved[i] is not None:
+            if node.primitive.arg_names[i] == label and saved[i] is not None:
                 return i
     raise AttributeError(f"{node.name()} keeps no '{name}'")
 
@@ -136,18 +137,18 @@ class SavedTensor:
 
 
 cdef pack_saved(PrimitiveNode node, Py_ssize_t i, pack_hook, unpack_hook):
+    cdef tuple kept = saved_of(node)
     cdef list saved
     if not callable(pack_hook) or not callable(unpack_hook):
         raise TypeError("register_hooks(): both hooks must be callable")
-    if node.released or node.saved is None:
+    if node.released or kept is None:
         raise RuntimeError("register_hooks(): the saved tensor was freed by a backward pass; "
                            "register hooks before it")
-    if type(node.saved[i]) is Packed:
+    if type(kept[i]) is Packed:
         raise RuntimeError("register_hooks(): the saved tensor has hooks already")
-    if not is_tensor(node.saved[i]):
+    if not is_tensor(kept[i]):
         raise RuntimeError("register_hooks(): only a single saved tensor can have hooks")
     check_version(node, i)
-    item = pack(<Tensor>node.saved[i], (pack_hook, unpack_hook))
-    saved = list(node.saved)
-    saved[i] = item
-    node.saved = tuple(saved)
+    saved = list(kept)
+    saved[i] = pack(<Tensor>kept[i], (pack_hook, unpack_hook))
+    set_saved(node, tuple(saved))

@@ -97,12 +97,13 @@ cdef save_values(PrimitiveNode node, tuple inputs, tuple outs, uint64_t saves, b
 
 cdef check_version(PrimitiveNode node, Py_ssize_t i):
     """Raise when the input saved at position i was changed in place since."""
+    check_item(node, i, saved_of(node)[i])
+
+
+cdef check_item(PrimitiveNode node, Py_ssize_t i, object item):
     cdef Tensor x
     cdef long expected
-    item = node.saved[i]
-    if type(item) is tuple:
-        item = None      # several outputs: each is checked when it is unpacked
-    if not is_tensor(item):
+    if not is_tensor(item):      # of several outputs, each is checked when it is unpacked
         return
     x = <Tensor>item
     if x.version is not None:
@@ -113,14 +114,14 @@ cdef check_version(PrimitiveNode node, Py_ssize_t i):
 
 cdef object unpack_saved(PrimitiveNode node, Py_ssize_t i):
     """What was saved at position i, checked against in-place changes, at its place in the graph."""
-    item = node.saved[i]
+    item = saved_of(node)[i]
     cdef Py_ssize_t n = node.inputs
     cdef Tensor x
     cdef Node edge
     if i < n:
         if is_tensor(item):
             x = <Tensor>item
-            check_version(node, i)
+            check_item(node, i, item)
             edge = next_node(node, i)
             if x._grad_fn is not edge and edge is not None and tp_grad_mode and \
                     type(edge) is not AccumulateGrad:
@@ -167,9 +168,9 @@ cdef str modified_message(Node node, Tensor x, long expected):
 cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted):
     cdef Primitive p = node.primitive
     cdef Py_ssize_t i, n = node.inputs, saved_count
-    cdef object source = node.saved, out = None, value
+    cdef tuple saved = saved_of(node)
+    cdef object source = saved, out = None, value
     cdef list unpacked, result
-    cdef tuple saved = node.saved
     if node.released:
         raise RuntimeError(released_message(node))
     if saved is not None:
@@ -205,18 +206,18 @@ cdef tuple primitive_vjp(PrimitiveNode node, object cotangent, object wanted):
     return tuple(result)
 
 
-cdef bint saved_as_is(PrimitiveNode node) except -1:
+cdef bint saved_as_is(PrimitiveNode node, tuple saved) except -1:
     """Whether rules can take what a node saved just as it is kept; checks it for changes."""
     cdef Py_ssize_t i, n = node.inputs
     cdef Tensor kept
     if tp_grad_mode:
         return False
-    for i in range(PyTuple_GET_SIZE(node.saved)):
-        item = <object>PyTuple_GET_ITEM(node.saved, i)
+    for i in range(PyTuple_GET_SIZE(saved)):
+        item = <object>PyTuple_GET_ITEM(saved, i)
         if type(item) is Packed or type(item) is tuple:
             return False
         if i < n:
-            check_version(node, i)
+            check_item(node, i, item)
         else:
             kept = <Tensor>item
             if kept.version is not None and kept.version.value:

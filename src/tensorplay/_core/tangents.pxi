@@ -106,9 +106,10 @@ cdef keep_output_tangents(Primitive p, object outs):
     if not first.flags & REQUIRES_GRAD or type(first._grad_fn) is not PrimitiveNode:
         return
     node = <PrimitiveNode>first._grad_fn
-    if node.saved is None or len(node.saved) <= node.inputs:
+    saved = saved_of(node)
+    if saved is None or len(saved) <= node.inputs:
         return
-    kept = node.saved[node.inputs]
+    kept = saved[node.inputs]
     for copy, out in zip(kept if type(kept) is tuple else (kept,), outs):
         keep_tangents(copy, (<Tensor>out).tangents)
 

@@ -30,7 +30,6 @@ cdef class ViewInfo:
     cdef str maker               # of a view that a custom function returned: that function
 
 
-@cython.freelist(256)
 cdef class Tensor:
     """A multi-dimensional array that records how it was computed.
 
@@ -282,11 +281,18 @@ cdef class Tensor:
 
 cdef extern from "slots.h" namespace "tensorplay" nogil:
     void enable_attributes "tensorplay::Attributes::enable"(PyTypeObject*, Py_ssize_t)
+    void enable_tensor_pool "tensorplay::Pool<0>::enable"(PyTypeObject*, Py_ssize_t)
+
+
+cdef Py_ssize_t collector_header(object probe):
+    """Bytes that the cyclic collector keeps in front of an object."""
+    return sys.getsizeof(probe) - probe.__sizeof__()
 
 
 cdef set_tensor_slots():
     cdef Tensor probe = Tensor.__new__(Tensor)
     enable_attributes(<PyTypeObject*>Tensor, <char*>&probe.attributes - <char*><PyObject*>probe)
+    enable_tensor_pool(<PyTypeObject*>Tensor, collector_header(probe))
 
 
 set_tensor_slots()
