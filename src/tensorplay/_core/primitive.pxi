@@ -29,6 +29,11 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         const Loop* norm
         const Loop* compare
         const Loop* map
+        void (*channels_f32)(const float*, const float*, const float*, const float*, float*, float*,
+                             float*, int64_t, int64_t, int64_t, int64_t, double) noexcept nogil
+        void (*channels_f64)(const double*, const double*, const double*, const double*, double*,
+                             double*, double*, int64_t, int64_t, int64_t, int64_t,
+                             double) noexcept nogil
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)

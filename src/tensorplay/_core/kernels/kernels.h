@@ -43,6 +43,12 @@ template <class T>
 using NormLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t rows, int64_t cols,
                           double eps);
 
+// Images standardised, or the backward passes of that (see channels.hpp).
+template <class T>
+using ChannelLoop = void (*)(const T* v, const T* x, const T* w, const T* b, T* out, T* by_w,
+                             T* by_b, int64_t samples, int64_t channels, int64_t inner,
+                             int64_t groups, double eps);
+
 // Elementwise, of one to three arrays (the others are null) and up to six numbers.
 constexpr int most_numbers = 6;
 template <class T>
@@ -68,6 +74,8 @@ struct Kernels {
     const Loop* norm;            // "standardize" and its derivatives
     const Loop* compare;         // "eq", "ne", "lt", ...: out has one byte per element
     const Loop* map;             // "add_scaled", "elu" ...
+    ChannelLoop<float> channels_f32;
+    ChannelLoop<double> channels_f64;
 };
 
 const Kernels& kernels();        // chosen once, at first use
