@@ -89,61 +89,88 @@ template <class T> static inline void channel_backward(const Images<T>& p, int64
     }
 }
 
-// The same for samples that are rows: `cols` neighbouring channels from `first` on.
+// The same for samples that are rows, of which a tile of columns is done at a time.
+//
+// Statistics of columns of x and, if given, g: mean of x, sum of squared deviations from it, sum of
+// g, and sum of g times the deviation. Computed for few rows, which stay in the cache, and joined
+// pairwise (Chan, Golub and LeVeque, The American Statistician 37, 1983).
+template <class T> struct Moments { T mean[tile], square[tile], sum[tile], along[tile]; };
+
+template <class T>
+static void column_moments(const T* x, const T* g, int64_t stride, int64_t rows, int64_t cols,
+                           Moments<T>& m)
+{
+    if (rows > 64) {
+        Moments<T> other;
+        int64_t first = rows / 2;
+        column_moments(x, g, stride, first, cols, m);
+        column_moments(x + first * stride, g ? g + first * stride : g, stride, rows - first, cols,
+                       other);
+        T part = T(rows - first) / T(rows), weight = part * T(first);
+#pragma omp simd
+        for (int64_t j = 0; j < cols; ++j) {
+            T apart = other.mean[j] - m.mean[j], step = apart * part;
+            m.mean[j] += step;
+            m.square[j] += other.square[j] + apart * apart * weight;
+            if (g) {
+                m.along[j] += other.along[j] - m.sum[j] * step + other.sum[j] * (apart - step);
+                m.sum[j] += other.sum[j];
+            }
+        }
+        return;
+    }
+    const T* mean = m.mean;
+    fold_rows(Sum(), x, m.mean, rows, stride, cols);
+    for (int64_t j = 0; j < cols; ++j) m.mean[j] /= T(rows);
+    fold_rows_of(Sum(), m.square, 0, rows, cols, [=](int64_t r, auto at) {
+        auto centred = at(x + r * stride) - at(mean);
+        return centred * centred;
+    });
+    if (!g) return;
+    fold_rows(Sum(), g, m.sum, rows, stride, cols);
+    fold_rows_of(Sum(), m.along, 0, rows, cols, [=](int64_t r, auto at) {
+        return (at(x + r * stride) - at(mean)) * at(g + r * stride);
+    });
+}
+
 template <class T>
 static inline void columns_forward(const Images<T>& p, int64_t first, int64_t cols)
 {
-    T mean[tile], scale[tile], n = T(p.samples);
-    const T* from = p.x + first;
-    int64_t stride = p.channels;
-    fold_rows(Sum(), from, mean, p.samples, stride, cols);
-    for (int64_t j = 0; j < cols; ++j) mean[j] /= n;
-    const T* centre = mean;
-    fold_rows_of(Sum(), scale, 0, p.samples, cols, [=](int64_t r, auto at) {
-        auto centred = at(from + r * stride) - at(centre);
-        return centred * centred;
-    });
+    Moments<T> m;
+    T scale[tile], shift[tile];
+    const T* x = p.x + first;
+    column_moments<T>(x, nullptr, p.channels, p.samples, cols, m);
     for (int64_t j = 0; j < cols; ++j) {
-        scale[j] = p.weight(first + j) / sqrt(scale[j] / n + p.eps);
-        mean[j] = (p.b ? p.b[first + j] : T(0)) - mean[j] * scale[j];
+        scale[j] = p.weight(first + j) / sqrt(m.square[j] / T(p.samples) + p.eps);
+        shift[j] = (p.b ? p.b[first + j] : T(0)) - m.mean[j] * scale[j];
     }
-    for (int64_t r = 0; r < p.samples; ++r) {
-        const T* x = from + r * stride;
-        T* out = p.out + first + r * stride;
+    for (int64_t r = 0; r < p.samples; ++r, x += p.channels) {
+        T* out = p.out + first + r * p.channels;
 #pragma omp simd
-        for (int64_t j = 0; j < cols; ++j) out[j] = x[j] * scale[j] + mean[j];
+        for (int64_t j = 0; j < cols; ++j) out[j] = x[j] * scale[j] + shift[j];
     }
 }
 
 template <class T>
 static inline void columns_backward(const Images<T>& p, int64_t first, int64_t cols)
 {
-    T mean[tile], average[tile], slope[tile], scale[tile], n = T(p.samples);
-    const T *x = p.x + first, *g = p.v + first, *centre = mean;
-    int64_t stride = p.channels;
-    fold_rows(Sum(), x, mean, p.samples, stride, cols);
-    fold_rows(Sum(), g, average, p.samples, stride, cols);
-    for (int64_t j = 0; j < cols; ++j) mean[j] /= n;
-    fold_rows_of(Sum(), scale, 0, p.samples, cols, [=](int64_t r, auto at) {
-        auto centred = at(x + r * stride) - at(centre);
-        return centred * centred;
-    });
-    fold_rows_of(Sum(), slope, 0, p.samples, cols, [=](int64_t r, auto at) {
-        return (at(x + r * stride) - at(centre)) * at(g + r * stride);
-    });
+    Moments<T> m;
+    T slope[tile], scale[tile], n = T(p.samples);
+    const T *x = p.x + first, *g = p.v + first;
+    column_moments(x, g, p.channels, p.samples, cols, m);
     for (int64_t j = 0; j < cols; ++j) {
-        T r = T(1) / sqrt(scale[j] / n + p.eps);
-        p.by_w[first + j] = slope[j] * r;
-        p.by_b[first + j] = average[j];
+        T r = T(1) / sqrt(m.square[j] / n + p.eps);
+        p.by_w[first + j] = m.along[j] * r;
+        p.by_b[first + j] = m.sum[j];
         scale[j] = p.weight(first + j) * r;
-        slope[j] *= r * r / n;
-        average[j] /= n;
+        slope[j] = m.along[j] * r * r / n;
+        m.sum[j] /= n;
     }
-    for (int64_t r = 0; r < p.samples; ++r, x += stride, g += stride) {
-        T* out = p.out + first + r * stride;
+    for (int64_t r = 0; r < p.samples; ++r, x += p.channels, g += p.channels) {
+        T* out = p.out + first + r * p.channels;
 #pragma omp simd
         for (int64_t j = 0; j < cols; ++j)
-            out[j] = (g[j] - average[j] - (x[j] - mean[j]) * slope[j]) * scale[j];
+            out[j] = (g[j] - m.sum[j] - (x[j] - m.mean[j]) * slope[j]) * scale[j];
     }
 }
 

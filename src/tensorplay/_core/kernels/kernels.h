@@ -55,6 +55,16 @@ template <class T>
 using MapLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t n,
                          const double* numbers);
 
+// Sliding windows over three spatial dims (of size 1 where there are fewer), see conv.hpp.
+struct Geometry {
+    int64_t size[3], kernel[3], stride[3], low[3], dilation[3], out[3];  // low: padding in front
+};
+template <class T>
+using WindowLoop = void (*)(const T* from, T* to, int64_t channels, const Geometry& g);
+template <class T>
+using SingleLoop = void (*)(T* x, T* w, T* y, int64_t samples, int64_t channels, int64_t filters,
+                            const Geometry& g, int which);
+
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
     const char* name;
@@ -76,6 +86,10 @@ struct Kernels {
     const Loop* map;             // "add_scaled", "elu" ...
     ChannelLoop<float> channels_f32;
     ChannelLoop<double> channels_f64;
+    WindowLoop<float> windows_f32, add_windows_f32;
+    WindowLoop<double> windows_f64, add_windows_f64;
+    SingleLoop<float> single_f32;
+    SingleLoop<double> single_f64;
 };
 
 const Kernels& kernels();        // chosen once, at first use
