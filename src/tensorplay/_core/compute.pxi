@@ -213,6 +213,53 @@ cdef class NormKernel:
         return out
 
 
+cdef bint is_vector_like(object item, cnp.ndarray x, int64_t size):
+    """Whether an array (or None) has `size` elements of x's dtype that a loop can take."""
+    return item is None or (
+        is_loop_array(<cnp.ndarray?>item) and cnp.PyArray_TYPE(item) == cnp.PyArray_TYPE(x)
+        and cnp.PyArray_SIZE(<cnp.ndarray>item) == size)
+
+
+cdef inline void* data_of(object array) noexcept:
+    return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray>array)
+
+
+def channels_kernel(v, cnp.ndarray x, w, b, tuple sizes, int64_t groups, double eps):
+    """Images standardised, with a weight and a bias (or None) per channel; without groups over all.
+
+    sizes: x's as (samples, channels, inner). v: None, or for the backward pass the cotangent; then
+    (cotangent of x, those of w and b as one array). None where the compiled loop does not apply.
+    """
+    cdef int64_t samples = sizes[0], channels = sizes[1], inner = sizes[2]
+    cdef cnp.npy_intp shape[1]
+    cdef cnp.ndarray out, sums
+    cdef bint single = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT
+    cdef void* by_w = NULL
+    cdef void* data[4]
+    if not is_loop_array(x) or cnp.PyArray_SIZE(x) == 0 or not is_vector_like(w, x, channels) \
+            or not is_vector_like(b, x, channels) \
+            or not is_vector_like(v, x, cnp.PyArray_SIZE(x)):
+        return None
+    out = empty_like_shape(x)
+    if v is not None:
+        shape[0] = 2 * channels
+        sums = empty_array(1, shape, cnp.PyArray_TYPE(x))
+        by_w = cnp.PyArray_DATA(sums)
+    for i, item in enumerate((v, x, w, b)):
+        data[i] = data_of(item)
+    target = cnp.PyArray_DATA(out)
+    with nogil:
+        if single:
+            kernels().channels_f32(<float*>data[0], <float*>data[1], <float*>data[2],
+                                   <float*>data[3], <float*>target, <float*>by_w,
+                                   <float*>by_w + channels, samples, channels, inner, groups, eps)
+        else:
+            kernels().channels_f64(<double*>data[0], <double*>data[1], <double*>data[2],
+                                   <double*>data[3], <double*>target, <double*>by_w,
+                                   <double*>by_w + channels, samples, channels, inner, groups, eps)
+    return out if v is None else (out, sums)
+
+
 cdef enum:
     SMALL_PRODUCT = 48 * 48 * 48     # multiply-adds up to which the own loop beats BLAS calls
 

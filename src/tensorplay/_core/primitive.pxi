@@ -11,6 +11,13 @@ cdef enum:
 
 
 cdef extern from "kernels.h" namespace "tensorplay" nogil:
+    cdef struct Geometry:
+        int64_t size[3]
+        int64_t kernel[3]
+        int64_t stride[3]
+        int64_t low[3]
+        int64_t dilation[3]
+        int64_t out[3]
     cdef struct Loop:
         const char* name
         void* f32
@@ -29,6 +36,19 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         const Loop* norm
         const Loop* compare
         const Loop* map
+        void (*channels_f32)(const float*, const float*, const float*, const float*, float*, float*,
+                             float*, int64_t, int64_t, int64_t, int64_t, double) noexcept nogil
+        void (*channels_f64)(const double*, const double*, const double*, const double*, double*,
+                             double*, double*, int64_t, int64_t, int64_t, int64_t,
+                             double) noexcept nogil
+        void (*windows_f32)(const float*, float*, int64_t, const Geometry&) noexcept nogil
+        void (*add_windows_f32)(const float*, float*, int64_t, const Geometry&) noexcept nogil
+        void (*windows_f64)(const double*, double*, int64_t, const Geometry&) noexcept nogil
+        void (*add_windows_f64)(const double*, double*, int64_t, const Geometry&) noexcept nogil
+        void (*single_f32)(float*, float*, float*, int64_t, int64_t, int64_t, const Geometry&,
+                           int) noexcept nogil
+        void (*single_f64)(double*, double*, double*, int64_t, int64_t, int64_t, const Geometry&,
+                           int) noexcept nogil
     const Kernels& kernels()
     int get_threads()
     void set_threads(int)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import batch_size, front, multilinear, primitive
@@ -41,41 +42,49 @@ class _Layout:
         self.trivial = (
             math.prod(kernel) == 1 and set(stride) <= {1} and not any(a or b for a, b in padding)
         )
+        self.loops = core.Windows(self.sizes, kernel, stride, padding, dilation, self.outputs)
         self.buffer: np.ndarray | None = None
 
     def matrix(self, x: np.ndarray) -> np.ndarray:
-        """(n, groups, rows, places) of padded samples x, valid until the next call."""
+        """(n, groups, rows, places) of samples x, valid until the next call."""
         shape = (x.shape[0], self.groups, self.rows, self.places)
         if self.trivial:
             return x.reshape(shape)
-        view = windows(x, self.kernel, self.stride, self.dilation, self.outputs)
         filled = self.scratch(x.shape[0], x.dtype)
+        if self.loops.takes(x, filled):
+            self.loops.matrix(x, filled, x.shape[0] * self.channels)
+            return filled
+        source = padded(x, self.padding)
+        view = windows(source, self.kernel, self.stride, self.dilation, self.outputs)
         np.copyto(filled.reshape(view.shape), view)
         return filled
+
+    def add_up(self, columns: np.ndarray, out: np.ndarray) -> None:
+        """The transpose of `matrix`: add up the windows to samples, written to `out`."""
+        if self.loops.takes(columns, out):
+            self.loops.add(columns, out, out.shape[0] * self.channels)
+            return
+        wide = [n + low + high for n, (low, high) in zip(self.sizes, self.padding, strict=True)]
+        total = np.zeros((*out.shape[:2], *wide), out.dtype)
+        split_columns = (*out.shape[:2], *self.kernel, *self.outputs)
+        add_windows(total, columns.reshape(split_columns), self.stride, self.dilation)
+        out[...] = unpadded(total, self.sizes, self.padding)
 
     def scratch(self, samples: int, dtype: Any) -> np.ndarray:
         """Memory for the matrix of some samples."""
         if self.buffer is None:
-            self.buffer = np.empty((samples, self.groups, self.rows, self.places), dtype)
+            self.buffer = core.empty((samples, self.groups, self.rows, self.places), dtype)
         return self.buffer[:samples]
 
-    def pieces(self, itemsize: int, rows: int | None = None) -> list[slice]:
-        """Slices of samples whose matrices (of so many rows) are not too large."""
-        rows = self.rows if rows is None else rows
-        size = self.groups * rows * self.places * itemsize
+    def pieces(self, itemsize: int) -> list[slice]:
+        """Slices of samples whose matrices are not too large."""
+        size = self.groups * self.rows * self.places * itemsize
         step = max(1, _PIECE // max(size, 1))
         return [slice(i, i + step) for i in range(0, self.samples, step)]
 
-    def channelwise(self, filters: int) -> bool:
-        """Whether each group is one channel: too little work for matrix products."""
-        return self.per_group == 1 and filters <= 4 and not self.trivial
-
-    def positions(self, x: np.ndarray) -> list[np.ndarray]:
-        """Per element of the kernel the view (n, groups, 1, *outputs) of what it meets in x."""
-        view = windows(x, self.kernel, self.stride, self.dilation, self.outputs, x.flags.writeable)
-        return [
-            view[(slice(None), slice(None), *at)][:, :, None] for at in np.ndindex(*self.kernel)
-        ]
+    def channelwise(self, *arrays: np.ndarray) -> bool:
+        """Whether each group is one channel, which takes no matrix products."""
+        return self.per_group == 1 and not self.trivial and self.loops.takes(*arrays)
 
 
 def _conv_kernel(
@@ -83,45 +92,15 @@ def _conv_kernel(
 ) -> np.ndarray:
     plan = _Layout(x.shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    out = np.empty((plan.samples, groups, filters, plan.places), x.dtype)
-    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows)
-    source = padded(x, padding)
-    if plan.channelwise(filters):
-        target = out.reshape(*out.shape[:3], *plan.outputs)
-        for piece in plan.pieces(x.itemsize, 4 * filters):
-            _channelwise(source[piece], flat, target[piece], plan)
+    x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
+    out = core.empty((plan.samples, groups, filters, plan.places), x.dtype)
+    if plan.channelwise(x, w, out):
+        plan.loops.single(x, w, out, filters, 0)
     else:
+        flat = w.reshape(groups, filters, plan.rows)
         for piece in plan.pieces(x.itemsize):
-            np.matmul(flat, plan.matrix(source[piece]), out=out[piece])
+            np.matmul(flat, plan.matrix(x[piece]), out=out[piece])
     return out.reshape(plan.samples, w.shape[0], *plan.outputs)
-
-
-def _columns_of(flat: np.ndarray, plan: _Layout) -> list[np.ndarray]:
-    """Per element of the kernel, its factors: (groups, filters, 1, ...)."""
-    ones = (1,) * len(plan.outputs)
-    return [flat[:, :, i].reshape(*flat.shape[:2], *ones) for i in range(plan.rows)]
-
-
-def _channelwise(x: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
-    term = np.empty_like(out)
-    out[...] = 0
-    for part, factor in zip(plan.positions(x), _columns_of(flat, plan), strict=True):
-        np.multiply(part, factor, out=term)
-        out += term
-
-
-def _channelwise_input(y: np.ndarray, flat: np.ndarray, out: np.ndarray, plan: _Layout) -> None:
-    term = np.empty_like(y)
-    for part, factor in zip(plan.positions(out), _columns_of(flat, plan), strict=True):
-        np.multiply(y, factor, out=term)
-        part[:, :, 0] += term[:, :, 0] if term.shape[2] == 1 else term.sum(2)
-
-
-def _channelwise_weight(y: np.ndarray, x: np.ndarray, total: np.ndarray, plan: _Layout) -> None:
-    term = np.empty_like(y)
-    for i, part in enumerate(plan.positions(x)):
-        np.multiply(y, part, out=term)
-        total[:, :, i] += term.reshape(*term.shape[:3], -1).sum(3).sum(0)
 
 
 def _conv_input_kernel(
@@ -131,23 +110,22 @@ def _conv_input_kernel(
     shape = (y.shape[0], w.shape[1] * groups, *sizes)
     plan = _Layout(shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    flat = np.ascontiguousarray(w).reshape(groups, filters, plan.rows)
-    source = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
+    y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
+    flat = w.reshape(groups, filters, plan.rows).transpose(0, 2, 1)
+    source = y.reshape(plan.samples, groups, filters, plan.places)
     if plan.trivial:
-        return np.matmul(flat.transpose(0, 2, 1), source).reshape(shape)
-    wide = tuple(s + low + high for s, (low, high) in zip(sizes, padding, strict=True))
-    out = np.zeros((plan.samples, plan.channels, *wide), y.dtype)
-    if plan.channelwise(filters):
-        split_source = source.reshape(*source.shape[:3], *plan.outputs)
-        for piece in plan.pieces(y.itemsize, 4 * filters):
-            _channelwise_input(split_source[piece], flat, out[piece], plan)
+        return np.matmul(flat, source).reshape(shape)
+    out = core.empty(shape, y.dtype)
+    if plan.channelwise(y, w, out):
+        plan.loops.single(out, w, y, filters, 1)
     elif plan.places:
         for piece in plan.pieces(y.itemsize):
             columns = plan.scratch(source[piece].shape[0], y.dtype)
-            np.matmul(flat.transpose(0, 2, 1), source[piece], out=columns)
-            split_columns = (columns.shape[0], plan.channels, *plan.kernel, *plan.outputs)
-            add_windows(out[piece], columns.reshape(split_columns), stride, dilation)
-    return np.ascontiguousarray(unpadded(out, sizes, padding))
+            np.matmul(flat, source[piece], out=columns)
+            plan.add_up(columns, out[piece])
+    else:
+        out[...] = 0
+    return out
 
 
 def _conv_weight_kernel(
@@ -156,16 +134,14 @@ def _conv_weight_kernel(
 ) -> np.ndarray:  # fmt: skip
     plan = _Layout(x.shape, kernel, stride, padding, dilation, groups)
     filters = y.shape[1] // groups
-    source = padded(x, padding)
-    other = np.ascontiguousarray(y).reshape(plan.samples, groups, filters, plan.places)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    other = y.reshape(plan.samples, groups, filters, plan.places)
     total = np.zeros((groups, filters, plan.rows), x.dtype)
-    if plan.channelwise(filters):
-        split_other = other.reshape(*other.shape[:3], *plan.outputs)
-        for piece in plan.pieces(x.itemsize, 4 * filters):
-            _channelwise_weight(split_other[piece], source[piece], total, plan)
+    if plan.channelwise(x, y, total):
+        plan.loops.single(x, total, y, filters, 2)
     else:
         for piece in plan.pieces(x.itemsize):
-            columns = plan.matrix(source[piece])
+            columns = plan.matrix(x[piece])
             total += np.matmul(other[piece], columns.transpose(0, 1, 3, 2)).sum(0)
     return total.reshape(groups * filters, plan.per_group, *kernel)
 

@@ -31,22 +31,47 @@ _rows_weight = core.NormKernel("standardize_weight", 2, 1)
 _rows_backward = core.NormKernel("standardize_backward", 2, 2, True)
 
 
+
+
+def count(x: Any, dims: Any) -> int:
+    """How many elements each mean is over."""
+    return math.prod(x.shape[d] for d in dims)
+
+
 # --- kernels --------------------------------------------------------------------------------------
 #
-# Compiled where the dims are the last ones (layer norm); else with NumPy.
+# Compiled where the dims are the last ones and the weight is one row of them (layer norm), and for
+# images with a weight per channel (batch, group and instance norm); else with NumPy.
 
 
-def _columns(x: np.ndarray, dims: tuple[int, ...]) -> int:
-    """How many elements a row has where the dims are the last ones; else 0."""
-    if not dims or dims[0] != x.ndim - len(dims):
-        return 0
-    return math.prod(x.shape[dims[0] :])
+def _is_row(x: np.ndarray, dims: tuple[int, ...], *weights: np.ndarray | None) -> bool:
+    """Whether the dims are the last ones, and each weight has their sizes, and no others."""
+    lead = x.ndim - len(dims)
+    shape = (1,) * lead + x.shape[lead:]
+    return bool(dims) and dims[0] == lead and all(w is None or w.shape == shape for w in weights)
 
 
-def _one_row(x: np.ndarray, *others: np.ndarray | None, lead: int) -> bool:
-    """Whether each of the others is one row: x's sizes from dim `lead` on, and no others."""
-    row = (1,) * lead + x.shape[lead:]
-    return all(other is None or other.shape == row for other in others)
+def _images(
+    x: np.ndarray, dims: tuple[int, ...], *weights: np.ndarray | None
+) -> tuple[tuple[int, int, int], int] | None:
+    """x's sizes as (samples, channels, inner) and the number of groups, 0 for batch norm; or None.
+
+    None where the dims or the shape of a weight are not of that kind.
+    """
+    if x.ndim < 2:
+        return None
+    if dims == (0, *range(2, x.ndim)):
+        inner, groups = 2, 0
+    elif dims and dims == tuple(range(2, x.ndim)):
+        # A group is an entry of dim 1; its channels, with a weight each, are those of dim 2.
+        split = any(w is not None and w.shape[2] != 1 for w in weights)
+        inner, groups = 3 if split else 2, x.shape[1]
+    else:
+        return None
+    shape = (1, *x.shape[1:inner]) + (1,) * (x.ndim - inner)
+    if not all(w is None or w.shape == shape for w in weights):
+        return None
+    return (x.shape[0], math.prod(x.shape[1:inner]), math.prod(x.shape[inner:])), groups
 
 
 def _mean_over(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
@@ -71,26 +96,17 @@ def _centred(x: np.ndarray, dims: tuple[int, ...], eps: float) -> tuple[np.ndarr
 def _standardize_kernel(
     x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, dims: Any, eps: float
 ) -> np.ndarray:
-    cols = _columns(x, dims)
-    if cols:
-        x = np.ascontiguousarray(x)
-        out = _rows(x, w, b, cols, eps) if _one_row(x, w, b, lead=dims[0]) else None
-        if out is not None:
-            return out
-        out = _rows(x, None, None, cols, eps)  # group norm: a weight for several rows
-        if out is not None:
-            if w is not None:
-                out *= w
-            if b is not None:
-                out += b
-            return out
+    out = None
+    if _is_row(x, dims, w, b):
+        out = _rows(np.ascontiguousarray(x), w, b, count(x, dims), eps)
+    elif images := _images(x, dims, w, b):
+        out = core.channels_kernel(None, np.ascontiguousarray(x), w, b, *images, eps)
+    if out is not None:
+        return out
     centred, r = _centred(x, dims, eps)
-    if w is not None and w.size <= r.size and all(w.shape[d] == 1 for d in dims):
-        centred *= r * w
-    else:
-        centred *= r
-        if w is not None:
-            centred *= w
+    centred *= r
+    if w is not None:
+        centred *= w
     if b is not None:
         centred += b
     return centred
@@ -99,14 +115,16 @@ def _standardize_kernel(
 def _input_kernel(
     v: np.ndarray, x: np.ndarray, w: np.ndarray | None, dims: Any, eps: float
 ) -> np.ndarray:
-    cols = _columns(x, dims)
-    if cols:
+    found = None
+    if _is_row(x, dims, w):
         v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
-        out = _rows_input(v, x, w, cols, eps) if _one_row(x, w, lead=dims[0]) else None
-        if out is None and w is not None:
-            out = _rows_input(v * w, x, None, cols, eps)
-        if out is not None:
-            return out
+        found = _rows_input(v, x, w, count(x, dims), eps)
+    elif images := _images(x, dims, w):
+        v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
+        both = core.channels_kernel(v, x, w, None, *images, eps)
+        found = None if both is None else both[0]
+    if found is not None:
+        return found
     h, r = _centred(x, dims, eps)
     h *= r
     scaled = v if w is None else v * w
@@ -119,10 +137,9 @@ def _input_kernel(
 
 
 def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: Any) -> np.ndarray:
-    cols = _columns(x, dims)
-    if cols and shape == (1,) * dims[0] + x.shape[dims[0] :]:
+    if _is_row(x, dims) and shape == (1,) * dims[0] + x.shape[dims[0] :]:
         v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
-        out = _rows_weight(v, x, None, cols, eps)
+        out = _rows_weight(v, x, None, count(x, dims), eps)
         if out is not None:
             return out.reshape(shape)
     h, r = _centred(x, dims, eps)
@@ -134,13 +151,18 @@ def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: A
 def _backward_kernel(
     v: np.ndarray, x: np.ndarray, w: np.ndarray, dims: Any, eps: float, shape: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    cols = _columns(x, dims)
-    if cols and _one_row(x, w, lead=dims[0]) and shape == w.shape:
+    if shape == w.shape and _is_row(x, dims, w):
         v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
-        out = _rows_backward(v, x, w, cols, eps)
+        out = _rows_backward(v, x, w, count(x, dims), eps)
         if out is not None:
             by_w, by_b = out[x.size :].reshape(2, *shape)
             return out[: x.size].reshape(x.shape), by_w, by_b
+    elif shape == w.shape and (images := _images(x, dims, w)):
+        v, x = np.ascontiguousarray(v), np.ascontiguousarray(x)
+        both = core.channels_kernel(v, x, w, None, *images, eps)
+        if both is not None:
+            by_w, by_b = both[1].reshape(2, *shape)
+            return both[0], by_w, by_b
     return (
         _input_kernel(v, x, w, dims, eps),
         _weight_kernel(v, x, dims, eps, shape),
@@ -332,8 +354,3 @@ standardize_backward = primitive(
     outputs=3,
     node_name="NativeLayerNormBackwardBackward0",
 )
-
-
-def count(x: Any, dims: Any) -> int:
-    """How many elements each mean is over."""
-    return math.prod(x.shape[d] for d in dims)

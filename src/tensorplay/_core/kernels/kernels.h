@@ -43,11 +43,27 @@ template <class T>
 using NormLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t rows, int64_t cols,
                           double eps);
 
+// Images standardised, or the backward passes of that (see channels.hpp).
+template <class T>
+using ChannelLoop = void (*)(const T* v, const T* x, const T* w, const T* b, T* out, T* by_w,
+                             T* by_b, int64_t samples, int64_t channels, int64_t inner,
+                             int64_t groups, double eps);
+
 // Elementwise, of one to three arrays (the others are null) and up to six numbers.
 constexpr int most_numbers = 6;
 template <class T>
 using MapLoop = void (*)(const T* a, const T* b, const T* c, T* out, int64_t n,
                          const double* numbers);
+
+// Sliding windows over three spatial dims (of size 1 where there are fewer), see conv.hpp.
+struct Geometry {
+    int64_t size[3], kernel[3], stride[3], low[3], dilation[3], out[3];  // low: padding in front
+};
+template <class T>
+using WindowLoop = void (*)(const T* from, T* to, int64_t channels, const Geometry& g);
+template <class T>
+using SingleLoop = void (*)(T* x, T* w, T* y, int64_t samples, int64_t channels, int64_t filters,
+                            const Geometry& g, int which);
 
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
@@ -68,6 +84,12 @@ struct Kernels {
     const Loop* norm;            // "standardize" and its derivatives
     const Loop* compare;         // "eq", "ne", "lt", ...: out has one byte per element
     const Loop* map;             // "add_scaled", "elu" ...
+    ChannelLoop<float> channels_f32;
+    ChannelLoop<double> channels_f64;
+    WindowLoop<float> windows_f32, add_windows_f32;
+    WindowLoop<double> windows_f64, add_windows_f64;
+    SingleLoop<float> single_f32;
+    SingleLoop<double> single_f64;
 };
 
 const Kernels& kernels();        // chosen once, at first use

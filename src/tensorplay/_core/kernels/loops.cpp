@@ -1,7 +1,8 @@
 // The table of all loops, compiled once per instruction set.
+#include "channels.hpp"
 #include "compare.hpp"
+#include "conv.hpp"
 #include "maps.hpp"
-#include "norm.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
 
@@ -93,6 +94,9 @@ extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
     row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops, map_loops,
+    standardize_channels<float>, standardize_channels<double>,
+    windows_of<float>, add_windows<float>, windows_of<double>, add_windows<double>,
+    single_channels<float>, single_channels<double>,
 };
 
 }  // namespace tensorplay::TENSORPLAY_ISA

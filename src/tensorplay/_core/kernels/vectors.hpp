@@ -112,4 +112,16 @@ TENSORPLAY_INLINE Two<Vector<T>> last_lanes(Two<Vector<T>> v, int64_t count, Two
     return {last_lanes<T>(v.a, count, other.a), last_lanes<T>(v.b, count, other.b)};
 }
 
+// A copy of a short line, for which a call of memcpy would take longer.
+template <class T> TENSORPLAY_INLINE void copy_line(T* to, const T* from, int64_t n)
+{
+    constexpr int64_t w = width<T>;
+    int64_t i = 0;
+    for (; i + w <= n; i += w) Many<T>{i}.put(to, Many<T>{i}(from));
+    if (i == n) return;
+    if (n >= w) Many<T>{n - w}.put(to, Many<T>{n - w}(from));
+    else
+        for (; i < n; ++i) to[i] = from[i];
+}
+
 }  // namespace tensorplay::TENSORPLAY_ISA
