@@ -488,6 +488,14 @@ from tensorplay.ops.rectifiers import rrelu_ as rrelu_
 from tensorplay.ops.rectifiers import selu as selu
 from tensorplay.ops.rectifiers import selu_ as selu_
 from tensorplay.ops.rectifiers import threshold_ as threshold_
+from tensorplay.ops.recurrent import gru as gru
+from tensorplay.ops.recurrent import gru_cell as gru_cell
+from tensorplay.ops.recurrent import lstm as lstm
+from tensorplay.ops.recurrent import lstm_cell as lstm_cell
+from tensorplay.ops.recurrent import rnn_relu as rnn_relu
+from tensorplay.ops.recurrent import rnn_relu_cell as rnn_relu_cell
+from tensorplay.ops.recurrent import rnn_tanh as rnn_tanh
+from tensorplay.ops.recurrent import rnn_tanh_cell as rnn_tanh_cell
 from tensorplay.ops.reductions import all as all
 from tensorplay.ops.reductions import any as any
 from tensorplay.ops.reductions import count_nonzero as count_nonzero

@@ -1232,6 +1232,19 @@ def group_norm(
     bias: Tensor | None = None,
     eps: builtins.float = 1e-05,
 ) -> Tensor: ...
+def gru(*args: Any, **kwargs: Any) -> builtins.tuple[Tensor, ...]:
+    """A gated recurrent network (arXiv:1406.1078) over a sequence: (output, last h)."""
+
+def gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """The next state of a GRU for samples (N, features)."""
+
 def gt(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """Whether `input` is greater than `other`."""
 
@@ -1598,6 +1611,17 @@ def logsumexp(
     out: Any = None,
 ) -> Tensor:
     """The logarithm of the sum of exponentials over `dim` (an int or a tuple), without overflow."""
+
+def lstm(*args: Any, **kwargs: Any) -> builtins.tuple[Tensor, ...]: ...
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> builtins.tuple[Tensor, ...]:
+    """The next (h, c) of an LSTM for samples (N, features); hx: (h, c)."""
 
 def lt(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """Whether `input` is less than `other`."""
@@ -2202,6 +2226,32 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: builtins.float | None = None,
 ) -> Tensor: ...
+def rnn_relu(*args: Any, **kwargs: Any) -> builtins.tuple[Tensor, ...]:
+    """A recurrent network relu(W x + b + V h + c) over a sequence: (output, last h)."""
+
+def rnn_relu_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """The next state relu(w_ih @ input + b_ih + w_hh @ hx + b_hh) of samples (N, features)."""
+
+def rnn_tanh(*args: Any, **kwargs: Any) -> builtins.tuple[Tensor, ...]:
+    """A recurrent network tanh(W x + b + V h + c) over a sequence: (output, last h)."""
+
+def rnn_tanh_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """The next state tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh) of samples (N, features)."""
+
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """`input` rolled along dims: what leaves at the end comes in at the start."""
 

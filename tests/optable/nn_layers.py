@@ -59,6 +59,9 @@ def _transposed(*sizes):
 
 _PARAMS = ((1, 1), ((1, 0), (0, 1)), (1, 2))
 
+_WITH_NAN = np.arange(9.0).reshape(1, 3, 3)
+_WITH_NAN[0, [0, 1, 2], [0, 0, 2]] = np.nan
+
 register(
     Op(F + "conv1d", _conv1d, primitives=("convolution", "convolution_biased"), complex=True),
     Op(F + "conv2d", _conv2d, primitives=("convolution", "convolution_input",
@@ -247,6 +250,13 @@ register(
        lambda make: [sample(make.fixed(np.full((1, 3, 3), -np.inf)), 2, 1, 1,
                             return_indices=True)],
        nonsmooth=True),
+    Op(F + "max_pool2d:nan",
+       lambda make: [sample(make.fixed(_WITH_NAN), 2, 1, 1, return_indices=True),
+                     sample(make.fixed(_WITH_NAN), 2, ceil_mode=True, return_indices=True)],
+       nonsmooth=True, skip={"jet": "finite numbers only"}),
+    Op(F + "adaptive_max_pool2d:nan",
+       lambda make: [sample(make.fixed(_WITH_NAN), 2, return_indices=True)],
+       nonsmooth=True, skip={"jet": "finite numbers only"}),
     Op(F + "adaptive_max_pool1d", _adaptive(5), primitives=("adaptive_windows",)),
     Op(F + "adaptive_max_pool2d", _adaptive(5, 4), primitives=("adaptive_windows",)),
     Op(F + "adaptive_max_pool3d", _adaptive(3, 4, 2), primitives=("adaptive_windows",)),

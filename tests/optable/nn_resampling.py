@@ -67,6 +67,13 @@ def _pads(make):
 register(
     Op(F + "interpolate", _interpolations, primitives=("matrix_along",),
        skip={"parity_dtype": "bytes are rounded once here, in PyTorch their weights are too"}),
+    Op(F + "interpolate:not finite",
+       lambda make: [sample(make.fixed([[[1.0, np.inf, 3.0, np.nan, 2.0]]]), size, mode="linear")
+                     for size in (3, 9)],
+       nonsmooth=True, skip={"jet": "finite numbers only"}),
+    Op(F + "adaptive_avg_pool1d:not finite",
+       lambda make: [sample(make.fixed([[[1.0, np.inf, 3.0, np.nan, 2.0]]]), 3)],
+       nonsmooth=True, skip={"jet": "finite numbers only"}),
     Op(F + "grid_sample", _grids, primitives=("floor_index", "round_index", "pick", "put_add")),
     Op("floor_index", lambda make: [sample(make(3, 4))], primitives=("floor_index",), torch=None,
        reference=lambda x: np.floor(x).astype(np.int64)),

@@ -36,9 +36,8 @@ EXCEPTIONS = {
                    "HalfTensor IntTensor LongTensor ShortTensor set_default_tensor_type eig lstsq "
                    "matrix_rank solve symeig has_lapack has_mkl has_openmp has_spectral range "
                    "to_dlpack"),
-        (_ENTRY, "embedding_bag gru gru_cell hinge_embedding_loss instance_norm kl_div lstm "
-                 "lstm_cell margin_ranking_loss poisson_nll_loss rnn_relu rnn_relu_cell rnn_tanh "
-                 "rnn_tanh_cell"),
+        (_ENTRY, "embedding_bag hinge_embedding_loss instance_norm kl_div margin_ranking_loss "
+                 "poisson_nll_loss"),
         (_DEVICES, "AcceleratorError Event Stream StreamObjType DeviceObjType GradScaler "
                    "OutOfMemoryError get_device_module get_device is_vulkan_available "
                    "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 "
@@ -149,13 +148,11 @@ EXCEPTIONS = {
 #: Names that are to come: not built yet, and no mistake once they are there.
 NOT_YET = {
     "func": "replace_all_batch_norm_modules_",
-    "nn": "AdaptiveLogSoftmaxWithLoss GRU GRUCell LSTM LSTMCell Lazy* LinearCrossEntropy* RNN "
-    "RNNBase RNNCell RNNCellBase Transformer* UninitializedBuffer UninitializedParameter",
-    "nn.utils": "clip_grads_with_norm_ remove_spectral_norm remove_weight_norm spectral_norm "
-    "weight_norm",
+    "nn": "AdaptiveLogSoftmaxWithLoss Lazy* LinearCrossEntropy* Transformer* "
+    "UninitializedBuffer UninitializedParameter",
+    "nn.utils": "remove_spectral_norm remove_weight_norm spectral_norm weight_norm",
     "optim": "ASGD Adafactor Muon",
     "optim.lr_scheduler": "CyclicLR",
-    "": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "autograd": "Variable detect_anomaly set_detect_anomaly gradcheck gradgradcheck profiler "
     "anomaly_mode",
 }

@@ -37,6 +37,10 @@ from tensorplay.nn.layers_activation import Tanh as Tanh
 from tensorplay.nn.layers_activation import Tanhshrink as Tanhshrink
 from tensorplay.nn.layers_activation import Threshold as Threshold
 from tensorplay.nn.layers_attention import MultiheadAttention as MultiheadAttention
+from tensorplay.nn.layers_cells import GRUCell as GRUCell
+from tensorplay.nn.layers_cells import LSTMCell as LSTMCell
+from tensorplay.nn.layers_cells import RNNCell as RNNCell
+from tensorplay.nn.layers_cells import RNNCellBase as RNNCellBase
 from tensorplay.nn.layers_conv import Conv1d as Conv1d
 from tensorplay.nn.layers_conv import Conv2d as Conv2d
 from tensorplay.nn.layers_conv import Conv3d as Conv3d
@@ -132,6 +136,10 @@ from tensorplay.nn.layers_pool import MaxPool3d as MaxPool3d
 from tensorplay.nn.layers_pool import MaxUnpool1d as MaxUnpool1d
 from tensorplay.nn.layers_pool import MaxUnpool2d as MaxUnpool2d
 from tensorplay.nn.layers_pool import MaxUnpool3d as MaxUnpool3d
+from tensorplay.nn.layers_recurrent import GRU as GRU
+from tensorplay.nn.layers_recurrent import LSTM as LSTM
+from tensorplay.nn.layers_recurrent import RNN as RNN
+from tensorplay.nn.layers_recurrent import RNNBase as RNNBase
 from tensorplay.nn.module import Module as Module
 from tensorplay.nn.parameter import Buffer as Buffer
 from tensorplay.nn.parameter import Parameter as Parameter

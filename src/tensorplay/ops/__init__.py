@@ -80,6 +80,7 @@ from tensorplay.ops import (
     randoms,
     ranges,
     rectifiers,
+    recurrent,
     reductions,
     resampling,
     results,

@@ -74,7 +74,7 @@ def binary_cross_entropy(
 
     Raises:
         ValueError: when the shapes differ, or for an unknown reduction.
-        RuntimeError: for an input outside of [0, 1].
+        RuntimeError: for an input or target outside of [0, 1].
 
     >>> import tensorplay as tp
     >>> tp.nn.functional.binary_cross_entropy(tp.tensor([0.5]), tp.tensor([1.]))
@@ -82,11 +82,12 @@ def binary_cross_entropy(
     """
     reduction = reduction_of("binary_cross_entropy", reduction, size_average, reduce)
     _same_shape("binary_cross_entropy", input, target)
-    if not input.is_box and not bool(((input >= 0) & (input <= 1)).all()):
-        raise RuntimeError(
-            "binary_cross_entropy(): all elements of input should be between 0 and 1; for logits "
-            "use binary_cross_entropy_with_logits()"
-        )
+    for x, argument in ((input, "input"), (target, "target")):
+        if not x.is_box and not bool(((x >= 0) & (x <= 1)).all()):
+            raise RuntimeError(
+                f"binary_cross_entropy(): all elements of {argument} should be between 0 and 1; "
+                "for logits use binary_cross_entropy_with_logits()"
+            )
     loss = bce_op(input, target)
     if weight is not None:
         loss = loss * weight

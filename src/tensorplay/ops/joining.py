@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -510,8 +511,23 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         sizes = [small + 1] * larger + [small] * (count - larger)
         bounds = [0, *itertools.accumulate(sizes)]
     else:
-        bounds = [0, *indices_or_sections, total]
+        bounds = [0, *_indices(indices_or_sections, "tensor_split"), total]
     return tuple(cut(input, dim, a, b) for a, b in itertools.pairwise(bounds))
+
+
+def _indices(given: Any, name: str) -> list[int]:
+    """The places to split at.
+
+    Raises:
+        TypeError: if they are not ints.
+    """
+    try:
+        return [operator.index(i) for i in given]
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument 'indices_or_sections' must be an int or a tuple of ints, got "
+            f"{given!r}"
+        ) from None
 
 
 def _directed_split(name: str, least: int, along: int, where: str) -> Any:

@@ -44,17 +44,21 @@ class Matrix:
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """The product with x (inputs, anything)."""
-        real = x.real.dtype
-        made = self._made.get(real)
-        if made is None:
-            values = self.values.astype(real)
-            if math.prod(self.shape) <= _DENSE:
-                made = np.zeros(self.shape, real)
-                np.add.at(made, (self.rows, self.columns), values)
-            else:
-                made = _sparse.csr_array((values, (self.rows, self.columns)), shape=self.shape)
-            self._made[real] = made
-        return made @ x
+        # The zeros of a dense matrix would spread NaN and infinities to every output.
+        dense = math.prod(self.shape) <= _DENSE and bool(np.isfinite(x).all())
+        key = (x.real.dtype, dense)
+        if key not in self._made:
+            self._made[key] = self._dense(key[0]) if dense else self._sparse(key[0])
+        return self._made[key] @ x
+
+    def _dense(self, dtype: Any) -> Any:
+        made = np.zeros(self.shape, dtype)
+        np.add.at(made, (self.rows, self.columns), self.values.astype(dtype))
+        return made
+
+    def _sparse(self, dtype: Any) -> Any:
+        values = self.values.astype(dtype)
+        return _sparse.csr_array((values, (self.rows, self.columns)), shape=self.shape)
 
 
 def _along_kernel(x: np.ndarray, matrix: Matrix, dim: int) -> np.ndarray:

@@ -58,13 +58,16 @@ def _max_windows_kernel(
     number = np.empty(x.shape[:lead] + counts, np.uint8 if math.prod(kernel) <= 256 else np.int32)
     number[...] = _flat_index(_first_inside(starts, dilation), kernel)
     best = np.full(number.shape, _lowest(x.dtype), x.dtype)
+    has_nan = x.dtype.kind not in "iu" and bool((x != x).any())
     for k, at in enumerate(itertools.product(*map(range, kernel))):
         slices = tuple(
             slice(i * d, i * d + s * (n - 1) + 1, s)
             for i, d, s, n in zip(at, dilation, stride, counts, strict=True)
         )
         part = np.ascontiguousarray(wide[(..., *slices)])
-        better = ~(part <= best)  # larger, or NaN, which wins
+        better = part > best
+        if has_nan:  # which wins, the last one of several
+            better |= part != part
         np.maximum(best, part, out=best)
         # number = where(better, k, number), in operations that are vectorised
         number *= ~better
@@ -115,7 +118,11 @@ def _gathered_max(x: np.ndarray, taps: list[np.ndarray]) -> tuple[np.ndarray, np
     values = np.ascontiguousarray(values).reshape(*values.shape[: 1 + spatial], math.prod(kernel))
     flat = np.broadcast_to(flat, (flat.shape[0], *values.shape[1:-1], *kernel))
     flat = flat.reshape(flat.shape[0], *values.shape[1:])
-    chosen = np.argmax(values, -1)[..., None]  # NaN counts as largest, the first one is taken
+    chosen = np.argmax(values, -1)[..., None]
+    missing = values != values
+    if missing.any():  # NaN counts as largest, the last one is taken
+        last = values.shape[-1] - 1 - np.argmax(missing[..., ::-1], -1)[..., None]
+        chosen = np.where(missing.any(-1, keepdims=True), last, chosen)
     index = np.take_along_axis(np.broadcast_to(flat, values.shape), chosen, -1)[..., 0]
     return np.take_along_axis(values, chosen, -1)[..., 0], index
 

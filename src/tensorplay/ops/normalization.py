@@ -94,7 +94,7 @@ def rms_norm(
     (arXiv:1910.07467).
 
     normalized_shape: the sizes of those dims. eps: added to the mean square, by default the
-    spacing of numbers of the input's dtype at 1.
+    spacing at 1 of the numbers it is computed in (float32 for half precision).
 
     Raises:
         RuntimeError: for shapes that do not fit.
@@ -104,9 +104,11 @@ def rms_norm(
     tensor([0.2000, 1.4000])
     """
     dims = _trailing("rms_norm", input, normalized_shape, weight, None)
-    least = dtypes.finfo(input.dtype).eps if eps is None else eps
-    result = input * ((input * input).mean(dims, keepdim=True) + least).rsqrt()
-    return result if weight is None else result * weight
+    # The squares of half precision numbers would overflow.
+    wide = input.float() if input.dtype in (dtypes.float16, dtypes.bfloat16) else input
+    least = dtypes.finfo(wide.dtype).eps if eps is None else eps
+    result = wide * ((wide * wide).mean(dims, keepdim=True) + least).rsqrt()
+    return (result if weight is None else result * weight).to(input.dtype)
 
 
 # --- over samples, or over channels of one sample -------------------------------------------------

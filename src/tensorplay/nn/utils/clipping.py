@@ -49,12 +49,19 @@ def clip_grad_norm_(
     >>> tp.nn.utils.clip_grad_norm_(p, 1.0), p.grad
     (tensor(5.), tensor([0.6000, 0.8000]))
     """
-    gradients = _gradients(parameters)
-    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
-    factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
-    for gradient in gradients:
-        gradient.mul_(factor.to(gradient.dtype))
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, total)
     return total
+
+
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Tensor, foreach: Any = None
+) -> None:
+    """Scale gradients in place by max_norm / total_norm, if that is less than 1."""
+    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in _gradients(parameters):
+        gradient.mul_(factor.to(gradient.dtype))
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) -> None:

@@ -1,0 +1,9 @@
+"""Gradients clipped, parameters as one vector, sequences padded and packed."""
+
+from tensorplay.nn.utils import rnn as rnn
+from tensorplay.nn.utils.clipping import clip_grad_norm_ as clip_grad_norm_
+from tensorplay.nn.utils.clipping import clip_grad_value_ as clip_grad_value_
+from tensorplay.nn.utils.clipping import clip_grads_with_norm_ as clip_grads_with_norm_
+from tensorplay.nn.utils.clipping import get_total_norm as get_total_norm
+from tensorplay.nn.utils.clipping import parameters_to_vector as parameters_to_vector
+from tensorplay.nn.utils.clipping import vector_to_parameters as vector_to_parameters
