@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor, zeros_shaped
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import constant, front, materialize, publish
@@ -79,7 +80,7 @@ def _batch_front(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 max_windows = constant(
     "max_windows",
-    typed("max_pool", _max_windows_kernel, "if", widen=False),
+    core.MaxWindowsKernel(typed("max_pool", _max_windows_kernel, "if", widen=False)),
     params=("kernel", "stride", "padding", "dilation"),
     outputs=2,
     batch=_batch_front,
