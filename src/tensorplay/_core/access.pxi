@@ -112,7 +112,7 @@ def size(Tensor self, dim=None):
     (tensorplay.Size([2, 3]), 3)
     """
     if dim is None:
-        return Size(shape_of(self))
+        return size_of(self)
     return shape_of(self)[checked_dim(self, dim, "size")]
 
 

@@ -275,3 +275,60 @@ def fits_product(a, int a_dims, b, int b_dims):
     if left[a_dims - 1] != right[b_dims - 2 if b_dims > 1 else 0]:
         return False
     return a_dims < 3 or b_dims < 3 or left[0] == right[0]
+
+
+# --- other arguments ------------------------------------------------------------------------------
+
+def is_constant(Tensor x):
+    """Whether operations on x alone are neither recorded nor transformed, nor watched."""
+    if tp_modes:
+        return False
+    if x.flags & (SLOW | VIEW) and not fast_ready(x):
+        return False
+    return not (x.flags & REQUIRES_GRAD and tp_grad_mode)
+
+
+def plain_pads(Tensor x, pad):
+    """Per dim of x what `pad` says, which begins with the last dim; None unless all are plain."""
+    cdef int ndim = ndim_of(x), i, count
+    cdef tuple shape, amounts
+    cdef list pads
+    if type(pad) is not tuple and type(pad) is not list:
+        return None
+    amounts = tuple(pad)
+    count = len(amounts)
+    if count % 2 or count > 2 * ndim:
+        return None
+    for item in amounts:
+        if type(item) is not int or item < 0:
+            return None
+    pads = [(0, 0)] * ndim
+    for i in range(count // 2):
+        pads[ndim - 1 - i] = (amounts[2 * i], amounts[2 * i + 1])
+    return tuple(pads)
+
+
+def like_number(value, Tensor x):
+    """A float as a 0-dim tensor of the dtype of x, where that is float32 or float64; else None."""
+    cdef cnp.npy_intp none = 0
+    cdef cnp.ndarray array
+    cdef int num = typenum_of(x)
+    if type(value) is not float or (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE):
+        return None
+    array = cnp.PyArray_EMPTY(0, &none, num, 0)
+    return fresh(array, False) if fill_array(array, value) else None
+
+
+def is_mask(x):
+    """Whether x is a bool tensor."""
+    return is_tensor(x) and typenum_of(<Tensor>x) == cnp.NPY_BOOL
+
+
+def contiguous(Tensor self, memory_format=None):
+    """This tensor with its elements in order in memory: itself when they are, else a copy.
+
+    memory_format: accepted as PyTorch does; the order is always that of the dims.
+    """
+    if self._array is not None and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>self._array):
+        return self
+    return self if is_contiguous(self) else registry["contiguous"](self)

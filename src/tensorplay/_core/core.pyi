@@ -658,9 +658,7 @@ class Tensor:
     def conj_physical_(self) -> Tensor:
         """In-place form of `conj_physical`."""
 
-    def contiguous(self, memory_format: Any = None) -> Tensor:
-        """This tensor with its elements in order in memory: itself when they are, else a copy."""
-
+    def contiguous(self, memory_format: Any = None) -> Any: ...
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Tensor:
         """Write the elements of `src`, broadcast and converted to this tensor's dtype, into it."""
 
@@ -2468,6 +2466,12 @@ class TruthKernel(SmallKernel):
 class ExtremumKernel(SmallKernel):
     """`kernel(x, dim, keepdim)`: (largest elements, places), or the places alone."""
 
+class TopKernel(SmallKernel):
+    """`kernel(x, k, dim, largest, ordered)`: the places of the k largest (smallest) elements."""
+
+class CrossKernel(SmallKernel):
+    """`kernel(x, y, dim)`: vector products along a dim of size 3."""
+
 class ClassLossKernel(SmallKernel):
     """`kernel(x, target, dim, lead, ignore_index, reduction)`: minus the elements of classes."""
 
@@ -2672,6 +2676,21 @@ def broadcasts_to(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
 def fits_product(a: Any, a_dims: builtins.int, b: Any, b_dims: builtins.int) -> Any:
     """Whether two tensors of one dtype have so many dims, and shapes whose product is defined."""
 
+def is_constant(x: Tensor) -> Any:
+    """Whether operations on x alone are neither recorded nor transformed, nor watched."""
+
+def plain_pads(x: Tensor, pad: Any) -> Any:
+    """Per dim of x what `pad` says, which begins with the last dim; None unless all are plain."""
+
+def like_number(value: Any, x: Tensor) -> Any:
+    """A float as a 0-dim tensor of the dtype of x, where that is float32 or float64; else None."""
+
+def is_mask(x: Any) -> Any:
+    """Whether x is a bool tensor."""
+
+def contiguous(self, memory_format: Any = None) -> Any:
+    """This tensor with its elements in order in memory: itself when they are, else a copy."""
+
 def permute_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
     """x with its dims in the given order."""
 
@@ -2778,6 +2797,9 @@ def counting(start: Any, end: Any, step: Any, special: Any, requires_grad: Any) 
 
 def evenly_spaced(first: builtins.float, last: builtins.float, steps: cnp.npy_intp) -> Any:
     """`steps` (at least 2) numbers from first to last, each computed from the nearer end."""
+
+def spaced(start: Any, end: Any, steps: Any, special: Any, requires_grad: Any) -> Any:
+    """`evenly_spaced` as a tensor of the default dtype, or None."""
 
 def array_of_numbers(data: Any, dtype: Any) -> Any:
     """Nested lists of a few floats and ints as a new array, or None."""
@@ -2985,8 +3007,23 @@ def fills_every_leaf() -> Any:
 def will_run(node: Node) -> Any:
     """Whether the backward pass that runs in this thread reaches a node."""
 
+def same_elements(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
+    """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
+
+def nan_kernel(x: np.ndarray[Any, Any]) -> Any:
+    """Whether each element is NaN."""
+
+def cast_kernel(x: np.ndarray[Any, Any], dtype: Any, source: Any) -> Any:
+    """x in another dtype, as a copy; complex numbers lose their imaginary part for a real one."""
+
 def names_classes(input: Any, target: Any) -> Any:
     """Whether `target` holds integers, in the shape of `input` (2 dims or more) without dim 1."""
+
+def one_hot_array(index: np.ndarray[Any, Any], classes: builtins.int) -> Any:
+    """1 at the class that each entry of an int64 array names, else 0; None where one is outside."""
+
+def rows_of_table(table: np.ndarray[Any, Any], index: np.ndarray[Any, Any]) -> Any:
+    """The rows of a matrix that an index names, or None for what is not plain or out of range."""
 
 def outer_kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
     """The products of every element of a (..., n) with every element of b (..., m)."""

@@ -190,6 +190,30 @@ def evenly_spaced(double first, double last, cnp.npy_intp steps):
     return array
 
 
+def spaced(start, end, steps, special, requires_grad):
+    """`evenly_spaced` as a tensor of the default dtype, or None."""
+    cdef cnp.ndarray wide, array
+    cdef cnp.npy_intp n, i
+    cdef int num
+    for item in <tuple>special:
+        if item is not None:
+            return None
+    if not is_number(start) or not is_number(end) or type(steps) is not int or steps < 2 \
+            or type(requires_grad) is not bool or not no_levels():
+        return None
+    num = plain_typenum(None)
+    wide = evenly_spaced(start, end, steps)
+    if num == cnp.NPY_DOUBLE:
+        return fresh(wide, requires_grad)
+    if num != cnp.NPY_FLOAT:
+        return None
+    n = steps
+    array = empty_array(1, &n, num)
+    for i in range(n):
+        (<float*>cnp.PyArray_DATA(array))[i] = <float>(<double*>cnp.PyArray_DATA(wide))[i]
+    return fresh(array, requires_grad)
+
+
 # --- nested lists of numbers ----------------------------------------------------------------------
 
 cdef int read_shape(object data, cnp.npy_intp* shape) except -2:

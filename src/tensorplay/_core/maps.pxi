@@ -32,7 +32,7 @@ cdef class MapKernel(Kernel):
         if not is_loop_array(first) \
                 or not read_numbers(tuple_of(args + self.count, n - self.count), 0, numbers) \
                 or not self.fits(arrays):
-            return PyObject_Vectorcall(self.fallback, args, n, NULL)
+            return run_quietly(self.fallback, args, n)
         out = empty_like_shape(first)
         self.compute(arrays, out, numbers)
         return out

@@ -353,7 +353,8 @@ cdef set_call_slots():
     offset = <char*>&kernel.vectorcall - <char*><PyObject*>kernel
     for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel, SmallKernel,
                  VarianceKernel, NormOfKernel, ScanKernel, TruthKernel, ExtremumKernel,
-                 ClassLossKernel, ClassSpreadKernel, MaxWindowsKernel, MapKernel):
+                 TopKernel, CrossKernel, ClassLossKernel, ClassSpreadKernel,
+                 MaxWindowsKernel, MapKernel):
         enable_vectorcall(<PyTypeObject*>kind, offset)
 
 

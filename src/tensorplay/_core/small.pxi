@@ -13,6 +13,8 @@ cdef extern from "small.hpp" namespace "tensorplay" nogil:
                         double)
     cdef struct Window:
         int64_t size, out, kernel, stride, padding, dilation
+    void top_places[T](const T*, int64_t*, int64_t, int64_t, int64_t, int64_t, bint)
+    void cross[T](const T*, const T*, T*, int64_t, int64_t)
     bint max_windows[T](const T*, T*, int64_t*, int64_t, const Window&, const Window&)
 
 cdef enum:
@@ -69,6 +71,15 @@ cdef inline bint is_real(cnp.ndarray x) noexcept:
     return cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT or cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
 
 
+cdef object run_quietly(object function, PyObject** args, Py_ssize_t n):
+    """Call a function of NumPy's without its warnings."""
+    token = quiet_enter()
+    try:
+        return PyObject_Vectorcall(function, args, n, NULL)
+    finally:
+        quiet_leave(token)
+
+
 cdef class SmallKernel(Kernel):
     """A kernel of small arrays: `small` says what it does, `fallback` does the rest."""
 
@@ -83,9 +94,7 @@ cdef class SmallKernel(Kernel):
         result = None
         if is_small(<cnp.ndarray?><object>args[0]):
             result = self.small(<cnp.ndarray><object>args[0], args, n)
-        if result is None:
-            return PyObject_Vectorcall(self.fallback, args, n, NULL)
-        return result
+        return run_quietly(self.fallback, args, n) if result is None else result
 
     cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
         """The result, or None for what the fallback should do."""
@@ -216,6 +225,125 @@ cdef class ExtremumKernel(SmallKernel):
         return (values, places) if both else places
 
 
+cdef class TopKernel(SmallKernel):
+    """`kernel(x, k, dim, largest, ordered)`: the places of the k largest (smallest) elements."""
+
+    cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
+        cdef Span s
+        cdef cnp.ndarray places
+        cdef int dim = <object>args[2], kind = cnp.PyArray_TYPE(x)
+        cdef int64_t k = <object>args[1]
+        cdef bint largest = bool(<object>args[3])
+        if not is_real(x) and kind != cnp.NPY_INT64:
+            return None
+        span_dims(&s, x, (dim,), True)
+        if s.length > 64:
+            return None
+        s.sizes[dim] = k
+        x = in_order(x)
+        places = empty_array(s.ndim, s.sizes, cnp.NPY_INT64)
+        target = <int64_t*>cnp.PyArray_DATA(places)
+        if kind == cnp.NPY_FLOAT:
+            top_places[float](<const float*>cnp.PyArray_DATA(x), target, s.outer, s.length,
+                              s.inner, k, largest)
+        elif kind == cnp.NPY_DOUBLE:
+            top_places[double](<const double*>cnp.PyArray_DATA(x), target, s.outer, s.length,
+                               s.inner, k, largest)
+        else:
+            top_places[int64_t](<const int64_t*>cnp.PyArray_DATA(x), target, s.outer, s.length,
+                                s.inner, k, largest)
+        return places
+
+
+cdef class CrossKernel(SmallKernel):
+    """`kernel(x, y, dim)`: vector products along a dim of size 3."""
+
+    cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
+        cdef Span s
+        cdef cnp.ndarray y = <cnp.ndarray?><object>args[1], out
+        if not is_real(x) or cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y) or not same_sizes(x, y):
+            return None
+        span_dims(&s, x, (<object>args[2],), True)
+        x = in_order(x)
+        y = in_order(y)
+        out = empty_like_shape(x)
+        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+            cross[float](<const float*>cnp.PyArray_DATA(x), <const float*>cnp.PyArray_DATA(y),
+                         <float*>cnp.PyArray_DATA(out), s.outer, s.inner)
+        else:
+            cross[double](<const double*>cnp.PyArray_DATA(x), <const double*>cnp.PyArray_DATA(y),
+                          <double*>cnp.PyArray_DATA(out), s.outer, s.inner)
+        return out
+
+
+def same_elements(cnp.ndarray x, cnp.ndarray y):
+    """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
+    cdef int64_t n = cnp.PyArray_SIZE(x), i
+    if not is_small(x) or not is_loop_array(x) or not cnp.PyArray_IS_C_CONTIGUOUS(y):
+        return bool((<object>x == <object>y).all())
+    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+        for i in range(n):
+            if (<float*>cnp.PyArray_DATA(x))[i] != (<float*>cnp.PyArray_DATA(y))[i]:
+                return False
+    else:
+        for i in range(n):
+            if (<double*>cnp.PyArray_DATA(x))[i] != (<double*>cnp.PyArray_DATA(y))[i]:
+                return False
+    return True
+
+
+def nan_kernel(cnp.ndarray x):
+    """Whether each element is NaN."""
+    cdef cnp.ndarray out
+    cdef int64_t n = cnp.PyArray_SIZE(x), i
+    cdef char* found
+    if not is_loop_array(x) or n > SMALL_SIZE:
+        return <object>x != <object>x
+    out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_BOOL)
+    found = <char*>cnp.PyArray_DATA(out)
+    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+        for i in range(n):
+            found[i] = (<float*>cnp.PyArray_DATA(x))[i] != (<float*>cnp.PyArray_DATA(x))[i]
+    else:
+        for i in range(n):
+            found[i] = (<double*>cnp.PyArray_DATA(x))[i] != (<double*>cnp.PyArray_DATA(x))[i]
+    return out
+
+
+def cast_kernel(cnp.ndarray x, dtype, source):
+    """x in another dtype, as a copy; complex numbers lose their imaginary part for a real one."""
+    cdef int num = (<cnp.dtype>dtype.numpy).num, have = cnp.PyArray_TYPE(x)
+    cdef int64_t n = cnp.PyArray_SIZE(x), i
+    cdef cnp.ndarray out
+    if n <= SMALL_SIZE and cnp.PyArray_IS_C_CONTIGUOUS(x):
+        if num == cnp.NPY_DOUBLE and have == cnp.NPY_FLOAT:
+            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
+            for i in range(n):
+                (<double*>cnp.PyArray_DATA(out))[i] = (<float*>cnp.PyArray_DATA(x))[i]
+            return out
+        if num == cnp.NPY_FLOAT and have == cnp.NPY_DOUBLE:
+            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
+            for i in range(n):
+                (<float*>cnp.PyArray_DATA(out))[i] = <float>(<double*>cnp.PyArray_DATA(x))[i]
+            return out
+        if num == cnp.NPY_FLOAT and have == cnp.NPY_INT64:
+            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
+            for i in range(n):
+                (<float*>cnp.PyArray_DATA(out))[i] = <float>(<int64_t*>cnp.PyArray_DATA(x))[i]
+            return out
+        if num == cnp.NPY_FLOAT and have == cnp.NPY_BOOL:
+            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
+            for i in range(n):
+                (<float*>cnp.PyArray_DATA(out))[i] = (<char*>cnp.PyArray_DATA(x))[i] != 0
+            return out
+    token = quiet_enter()
+    try:
+        values = x.real if is_complex_num(have) and dtype.category < 3 else x
+        return values.astype(dtype.numpy)
+    finally:
+        quiet_leave(token)
+
+
 # --- classes --------------------------------------------------------------------------------------
 
 cdef bint span_classes(Span* s, cnp.ndarray target, int64_t classes, int dim) noexcept:
@@ -320,6 +448,66 @@ def names_classes(input, target):
         return False
     shape = shape_of(<Tensor>input)
     return shape[:1] + shape[2:] == shape_of(<Tensor>target)
+
+
+def one_hot_array(cnp.ndarray index, int64_t classes):
+    """1 at the class that each entry of an int64 array names, else 0; None where one is outside.
+
+    classes: -1 for one more than the largest.
+    """
+    cdef cnp.npy_intp sizes[65]
+    cdef int ndim = cnp.PyArray_NDIM(index), i
+    cdef int64_t n = cnp.PyArray_SIZE(index), k, largest = -1
+    cdef const int64_t* places
+    cdef int64_t* target
+    cdef cnp.ndarray out
+    index = in_order(index)
+    places = <const int64_t*>cnp.PyArray_DATA(index)
+    for k in range(n):
+        if places[k] < 0:
+            return None
+        largest = max(largest, places[k])
+    if classes == -1:
+        classes = largest + 1
+    if largest >= classes or ndim > 63:
+        return None
+    for i in range(ndim):
+        sizes[i] = cnp.PyArray_DIMS(index)[i]
+    sizes[ndim] = classes
+    out = cnp.PyArray_ZEROS(ndim + 1, sizes, cnp.NPY_INT64, 0)
+    target = <int64_t*>cnp.PyArray_DATA(out)
+    for k in range(n):
+        target[k * classes + places[k]] = 1
+    return out
+
+
+def rows_of_table(cnp.ndarray table, cnp.ndarray index):
+    """The rows of a matrix that an index names, or None for what is not plain or out of range."""
+    cdef cnp.npy_intp sizes[65]
+    cdef int ndim = cnp.PyArray_NDIM(index), i
+    cdef int64_t n = cnp.PyArray_SIZE(index), rows, k, at
+    cdef int64_t width
+    cdef const int64_t* places
+    cdef char* target
+    cdef cnp.ndarray out
+    if cnp.PyArray_TYPE(index) != cnp.NPY_INT64 or cnp.PyArray_NDIM(table) != 2 or ndim > 63 \
+            or not cnp.PyArray_IS_C_CONTIGUOUS(table):
+        return None
+    index = in_order(index)
+    rows = cnp.PyArray_DIMS(table)[0]
+    for i in range(ndim):
+        sizes[i] = cnp.PyArray_DIMS(index)[i]
+    sizes[ndim] = cnp.PyArray_DIMS(table)[1]
+    width = sizes[ndim] * cnp.PyArray_ITEMSIZE(table)
+    places = <const int64_t*>cnp.PyArray_DATA(index)
+    out = empty_array(ndim + 1, sizes, cnp.PyArray_TYPE(table))
+    target = <char*>cnp.PyArray_DATA(out)
+    for k in range(n):
+        at = places[k]
+        if at < 0 or at >= rows:
+            return None
+        memcpy(target + k * width, <char*>cnp.PyArray_DATA(table) + at * width, width)
+    return out
 
 
 # --- pooling --------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def _repeated(input: Tensor, repeats: tuple[int, ...], name: str) -> Tensor:
             f"{name}(): {len(repeats)} repeats {list(repeats)} are too few for a tensor of "
             f"shape {list(input.shape)}"
         )
-    if any(r < 0 for r in repeats):
+    if repeats and min(repeats) < 0:
         raise RuntimeError(f"{name}(): repeats must not be negative, got {list(repeats)}")
     return repeat_op(input, repeats)
 
@@ -473,6 +473,9 @@ def constant_pad(input: Tensor, pad: Sequence[int], value: Any = 0, name: str = 
     Raises:
         RuntimeError: if pad has an odd length, is too long, or takes off more than there is.
     """
+    plain = core.plain_pads(input, pad)
+    if plain is not None:
+        return pad_op(input, plain, 0 if value is None else value)
     amounts = tuple(int(n) for n in pad)
     if len(amounts) % 2 or len(amounts) > 2 * input.ndim:
         raise RuntimeError(

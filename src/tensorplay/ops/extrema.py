@@ -211,7 +211,7 @@ def choose_along(
         return made(*with_dims(operator, input, 0, False))
     if input.shape[dim] == 0:
         refuse_empty(name, input, (dim,))
-    return made(*operator(input, dim, keepdim))
+    return tuple.__new__(made, operator(input, dim, keepdim))
 
 
 def _extremum_of(

@@ -128,6 +128,9 @@ def linspace(
     >>> tp.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    made = core.spaced(start, end, steps, (out, dtype, layout, device), requires_grad)
+    if made is not None:
+        return made
     check_placement("linspace", device, layout)
     array, target = _evenly(start, end, steps, dtype, out, "linspace")
     return finished(array.astype(target.numpy), "linspace", requires_grad, out)

@@ -81,7 +81,7 @@ def reshape_to(x: Any, shape: tuple[int, ...]) -> Tensor:
     """x in another shape: a view where its memory allows, else a copy."""
     if core.can_view(x, shape):
         return view_op(x, shape)
-    return view_op(contiguous(x), shape)
+    return view_op(core.contiguous(x), shape)
 
 
 @public()
@@ -147,13 +147,7 @@ contiguous_op = linear(
 )  # fmt: skip
 
 
-@method()
-def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """This tensor with its elements in order in memory: itself when they are, else a copy.
-
-    memory_format: accepted as PyTorch does; the order is always that of the dims.
-    """
-    return self if self.is_contiguous() else contiguous_op(self)
+install_method("contiguous", core.contiguous)
 
 
 @public()

@@ -77,6 +77,42 @@ void extremum(const T* x, T* values, int64_t* places, int64_t outer, int64_t len
         }
 }
 
+// The places of the k largest (or smallest) of at most 64 elements; of equal ones the first first.
+template <class T>
+void top_places(const T* x, int64_t* places, int64_t outer, int64_t length, int64_t inner,
+                int64_t k, bool largest)
+{
+    auto larger = [](T a, T b) { return a > b || (a != a && b == b); };  // NaN is the largest
+    for (int64_t o = 0; o < outer; ++o, x += length * inner, places += k * inner)
+        for (int64_t i = 0; i < inner; ++i) {
+            uint64_t taken = 0;
+            for (int64_t n = 0; n < k; ++n) {
+                int64_t best = -1;
+                for (int64_t j = 0; j < length; ++j) {
+                    if (taken >> j & 1) continue;
+                    T v = x[j * inner + i];
+                    if (best < 0 || (largest ? larger(v, x[best * inner + i])
+                                             : larger(x[best * inner + i], v)))
+                        best = j;
+                }
+                taken |= uint64_t(1) << best;
+                places[n * inner + i] = best;
+            }
+        }
+}
+
+// Vector products of x and y, seen as [outer, 3, inner].
+template <class T> void cross(const T* x, const T* y, T* out, int64_t outer, int64_t inner)
+{
+    for (int64_t o = 0; o < outer; ++o, x += 3 * inner, y += 3 * inner, out += 3 * inner)
+        for (int64_t i = 0; i < inner; ++i) {
+            const int64_t j = i + inner, k = i + 2 * inner;
+            out[i] = x[j] * y[k] - x[k] * y[j];
+            out[j] = x[k] * y[i] - x[i] * y[k];
+            out[k] = x[i] * y[j] - x[j] * y[i];
+        }
+}
+
 // Whether all, or any, of the bytes are not zero.
 inline void truth(const char* x, char* out, int64_t outer, int64_t length, int64_t inner, bool every)
 {
