@@ -64,32 +64,6 @@ cdef object index_of(Tensor x):
     return int(scalar_of(x, "__index__"))
 
 
-def wrap_dim(dim, of, name, *, int added=0):
-    """A dim of `of` (a tensor, or a number of dims) as a non-negative int.
-
-    added: how many dims the result has more than the tensor.
-
-    Raises:
-        IndexError: if it is out of range (a 0-dim tensor accepts 0 and -1).
-    """
-    cdef long limit, number
-    cdef bint counted = not is_tensor(of)
-    if counted and not isinstance(of, int):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not "
-                        f"{type(of).__name__}")
-    if isinstance(dim, float) or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
-    limit = <long>of if counted else ndim_of(<Tensor>of)
-    limit = max(limit + added, 1)
-    number = dim
-    if not -limit <= number < limit:
-        which = "" if counted else f" for a tensor of shape {list(shape_of(<Tensor>of))}"
-        raise IndexError(
-            f"{name}(): dim {dim} is out of range{which}; expected it to be in "
-            f"[{-limit}, {limit - 1}]")
-    return number if number >= 0 else number + limit
-
-
 def item(Tensor self):
     """The one element of this tensor as a Python number.
 
@@ -138,7 +112,7 @@ def size(Tensor self, dim=None):
     (tensorplay.Size([2, 3]), 3)
     """
     if dim is None:
-        return Size(shape_of(self))
+        return size_of(self)
     return shape_of(self)[checked_dim(self, dim, "size")]
 
 
@@ -267,58 +241,3 @@ cdef cnp.ndarray view_of(cnp.ndarray x, int ndim, cnp.npy_intp* sizes, cnp.npy_i
     PyArray_SetBaseObject(out, x)
     Py_INCREF(x)
     return out
-
-
-def sizes_of(tuple args, str name):
-    """Sizes given one by one or as one sequence, as a tuple of ints.
-
-    Raises:
-        TypeError: if they are not ints.
-    """
-    cdef bint plain = True
-    if len(args) == 1 and not isinstance(args[0], int) and not is_tensor(args[0]):
-        if not hasattr(args[0], "__iter__"):
-            raise TypeError(f"{name}(): sizes must be ints, got {type(args[0]).__name__}")
-        args = tuple(args[0])
-    for item in args:
-        if type(item) is not int:
-            plain = False
-            break
-    if plain:
-        return args
-    for item in args:
-        if not hasattr(item, "__index__") or isinstance(item, str):
-            raise TypeError(
-                f"{name}(): sizes must be ints, got {args} with a {type(item).__name__}")
-    return tuple([item.__index__() for item in args])
-
-
-def can_reshape(Tensor x, tuple shape):
-    """Whether x is plain, its elements are in order, and `shape` (without -1) holds them all."""
-    cdef cnp.npy_intp total = 1
-    if x._array is None or not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>x._array):
-        return False
-    for size in shape:
-        if <Py_ssize_t>size < 0:
-            return False
-        total *= <Py_ssize_t>size
-    return total == cnp.PyArray_SIZE(<cnp.ndarray>x._array)
-
-
-def broadcasts_to(Tensor x, tuple shape):
-    """Whether x is plain and its shape broadcasts to `shape`, which has no -1."""
-    cdef cnp.ndarray array
-    cdef int lead, i
-    cdef Py_ssize_t size
-    if x._array is None:
-        return False
-    array = x._array
-    lead = len(shape) - cnp.PyArray_NDIM(array)
-    if lead < 0:
-        return False
-    for i in range(len(shape)):
-        size = shape[i]
-        if size < 0 or (i >= lead and cnp.PyArray_DIMS(array)[i - lead] != size
-                        and cnp.PyArray_DIMS(array)[i - lead] != 1):
-            return False
-    return True

@@ -41,43 +41,27 @@ cdef class ReduceKernel(Kernel):
                            bool(<object>args[2]))
 
     cdef object reduce(self, cnp.ndarray x, tuple dims, bint keepdim):
-        cdef int ndim = cnp.PyArray_NDIM(x), count = len(dims), first, last, i, k = 0
-        cdef int64_t outer = 1, length = 1, inner = 1
-        cdef cnp.npy_intp sizes[32]
+        cdef Span s
         cdef cnp.ndarray out
         cdef void* loop32 = self.f32
         cdef void* loop64 = self.f64
-        if count == 0 or not is_loop_array(x) or ndim > 32 \
-                or (loop32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT else loop64) is NULL:
+        if not is_real(x) or not span_dims(&s, x, dims, keepdim) \
+                or (loop32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT else loop64) is NULL \
+                or (s.length == 0 and not self.empty_ok):
             return self.slow(x, dims, keepdim)
-        first = dims[0]
-        last = dims[count - 1]
-        if last - first != count - 1:
-            return self.slow(x, dims, keepdim)
-        for i in range(ndim):
-            if i < first:
-                outer *= cnp.PyArray_DIMS(x)[i]
-            elif i <= last:
-                length *= cnp.PyArray_DIMS(x)[i]
-            else:
-                inner *= cnp.PyArray_DIMS(x)[i]
-            if i < first or i > last:
-                sizes[k] = cnp.PyArray_DIMS(x)[i]
-                k += 1
-            elif keepdim:
-                sizes[k] = 1
-                k += 1
-        if length == 0 and not self.empty_ok:
-            return self.slow(x, dims, keepdim)
-        out = empty_array(k, sizes, cnp.PyArray_TYPE(x))
+        if not cnp.PyArray_IS_C_CONTIGUOUS(x):
+            if not is_small(x):
+                return self.slow(x, dims, keepdim)
+            x = copied(x)
+        out = empty_array(s.ndim, s.sizes, cnp.PyArray_TYPE(x))
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             with nogil:
                 (<Reduce32>loop32)(<const float*><void*>cnp.PyArray_DATA(x),
-                                   <float*>cnp.PyArray_DATA(out), outer, length, inner)
+                                   <float*>cnp.PyArray_DATA(out), s.outer, s.length, s.inner)
         else:
             with nogil:
                 (<Reduce64>loop64)(<const double*>cnp.PyArray_DATA(x),
-                                   <double*>cnp.PyArray_DATA(out), outer, length, inner)
+                                   <double*>cnp.PyArray_DATA(out), s.outer, s.length, s.inner)
         return out
 
     cdef slow(self, x, dims, keepdim):
@@ -126,8 +110,11 @@ cdef class RowKernel(Kernel):
                 self.two and (cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y)
                               or not cnp.PyArray_IS_C_CONTIGUOUS(y)
                               or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(y))):
-            with np.errstate(all="ignore"):
+            token = quiet_enter()
+            try:
                 return self.fallback(x, y, dim) if self.two else self.fallback(x, dim)
+            finally:
+                quiet_leave(token)
         for i in range(dim):
             outer *= cnp.PyArray_DIMS(x)[i]
         length = cnp.PyArray_DIMS(x)[dim]
@@ -315,6 +302,8 @@ cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint 
     cdef Product p
     cdef cnp.npy_intp sizes[2]
     cdef cnp.ndarray out
+    if cnp.PyArray_NDIM(a) == 1 or cnp.PyArray_NDIM(b) == 1:
+        return None if a_transposed or b_transposed else small_vector_product(a, b)
     if cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2 \
             or not plan_product(&p, a, b, a_transposed, b_transposed):
         return None
@@ -323,6 +312,67 @@ cdef object small_product(cnp.ndarray a, cnp.ndarray b, bint a_transposed, bint 
     out = empty_array(2, sizes, p.num)
     run_product(&p, cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_DATA(out))
     return out
+
+
+cdef enum:
+    SMALL_VECTOR_PRODUCT = 1 << 11   # multiply-adds up to which the own loop beats BLAS calls
+
+
+cdef object small_vector_product(cnp.ndarray a, cnp.ndarray b):
+    """The product of a row and a column, a row and a matrix, or a matrix and a column; or None."""
+    cdef int na = cnp.PyArray_NDIM(a), nb = cnp.PyArray_NDIM(b), num = cnp.PyArray_TYPE(a)
+    cdef cnp.npy_intp sizes[2]
+    cdef cnp.npy_intp item = cnp.PyArray_ITEMSIZE(a)
+    cdef cnp.npy_intp* sa = cnp.PyArray_STRIDES(a)
+    cdef cnp.npy_intp* sb = cnp.PyArray_STRIDES(b)
+    cdef Product p
+    cdef cnp.ndarray out
+    if not is_real(a) or cnp.PyArray_TYPE(b) != num or not 1 <= na <= 2 or not 1 <= nb <= 2:
+        return None
+    p.num = num
+    p.m = cnp.PyArray_DIMS(a)[0] if na == 2 else 1
+    p.k = cnp.PyArray_DIMS(a)[na - 1]
+    p.n = cnp.PyArray_DIMS(b)[1] if nb == 2 else 1
+    if cnp.PyArray_DIMS(b)[0] != p.k or p.m * p.n * p.k > SMALL_VECTOR_PRODUCT:
+        return None
+    if sa[0] % item or sa[na - 1] % item or sb[0] % item or sb[nb - 1] % item:
+        return None
+    p.a_row = sa[0] // item if na == 2 else 0
+    p.a_col = sa[na - 1] // item
+    p.b_row = sb[0] // item
+    p.b_col = sb[1] // item if nb == 2 else 0
+    sizes[0] = p.m if na == 2 else p.n
+    out = empty_array(na + nb - 2, sizes, num)
+    run_product(&p, cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_DATA(out))
+    return out
+
+
+def outer_kernel(cnp.ndarray a, cnp.ndarray b):
+    """The products of every element of a (..., n) with every element of b (..., m)."""
+    cdef cnp.npy_intp sizes[2]
+    cdef cnp.ndarray out
+    cdef int64_t i
+    cdef void* f32 = _mul_loop.f32
+    cdef void* f64 = _mul_loop.f64
+    if cnp.PyArray_NDIM(a) != 1 or cnp.PyArray_NDIM(b) != 1 or not is_loop_array(a) \
+            or not is_loop_array(b) or cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b):
+        return (<object>a)[..., :, None] * (<object>b)[..., None, :]
+    sizes[0] = cnp.PyArray_DIMS(a)[0]
+    sizes[1] = cnp.PyArray_DIMS(b)[0]
+    out = empty_array(2, sizes, cnp.PyArray_TYPE(a))
+    for i in range(sizes[0]):
+        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
+            (<Binary32>f32)(<const float*>cnp.PyArray_DATA(a) + i,
+                            <const float*>cnp.PyArray_DATA(b),
+                            <float*>cnp.PyArray_DATA(out) + i * sizes[1], 1, sizes[1], SCALAR_A)
+        else:
+            (<Binary64>f64)(<const double*>cnp.PyArray_DATA(a) + i,
+                            <const double*>cnp.PyArray_DATA(b),
+                            <double*>cnp.PyArray_DATA(out) + i * sizes[1], 1, sizes[1], SCALAR_A)
+    return out
+
+
+cdef const Loop* _mul_loop = named_loop(kernels().binary, "mul")
 
 
 cdef enum:
@@ -402,7 +452,7 @@ cdef class ProductKernel(Kernel):
         return self.product(<cnp.ndarray?><object>args[0], <cnp.ndarray?><object>args[1])
 
     cdef object product(self, cnp.ndarray a, cnp.ndarray b):
-        if cnp.PyArray_NDIM(a) == 2 and cnp.PyArray_NDIM(b) == 2:
+        if 1 <= cnp.PyArray_NDIM(a) <= 2 and 1 <= cnp.PyArray_NDIM(b) <= 2:
             out = small_product(a, b, self.a_transposed, self.b_transposed)
         elif not self.a_transposed and foldable(a, b):
             out = None

@@ -658,9 +658,7 @@ class Tensor:
     def conj_physical_(self) -> Tensor:
         """In-place form of `conj_physical`."""
 
-    def contiguous(self, memory_format: Any = None) -> Tensor:
-        """This tensor with its elements in order in memory: itself when they are, else a copy."""
-
+    def contiguous(self, memory_format: Any = None) -> Any: ...
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Tensor:
         """Write the elements of `src`, broadcast and converted to this tensor's dtype, into it."""
 
@@ -2461,6 +2459,41 @@ class Inplace:
 class Run:
     """One backward pass. The first of several at a time keeps its slots inside the nodes."""
 
+class SmallKernel(Kernel):
+    """A kernel of small arrays: `small` says what it does, `fallback` does the rest."""
+
+    def __init__(self, fallback: Any, parameter: Any = None) -> None: ...
+
+class VarianceKernel(SmallKernel):
+    """`kernel(x, dims, correction, keepdim)`: the variance; its root where `parameter`."""
+
+class NormOfKernel(SmallKernel):
+    """`kernel(x, p, dims, keepdim)`: the vector norm of order 2; others by the fallback."""
+
+class ScanKernel(SmallKernel):
+    """`kernel(x, dim, reverse)`: running sums; products where `parameter`."""
+
+class TruthKernel(SmallKernel):
+    """`kernel(x, dims, keepdim)`: whether any element is not zero; whether all, for `parameter`."""
+
+class ExtremumKernel(SmallKernel):
+    """`kernel(x, dim, keepdim)`: (largest elements, places), or the places alone."""
+
+class TopKernel(SmallKernel):
+    """`kernel(x, k, dim, largest, ordered)`: the places of the k largest (smallest) elements."""
+
+class CrossKernel(SmallKernel):
+    """`kernel(x, y, dim)`: vector products along a dim of size 3."""
+
+class ClassLossKernel(SmallKernel):
+    """`kernel(x, target, dim, lead, ignore_index, reduction)`: minus the elements of classes."""
+
+class ClassSpreadKernel(SmallKernel):
+    """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
+
+class MaxWindowsKernel(SmallKernel):
+    """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
+
 class ReduceKernel(Kernel):
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
 
@@ -2506,11 +2539,10 @@ class LinearKernel(Kernel):
 
     def __init__(self, fallback: Any) -> None: ...
 
-class MapKernel:
+class MapKernel(Kernel):
     """`kernel(*arrays, *numbers)`: a compiled loop over arrays of one shape, or `fallback`."""
 
     def __init__(self, loop: builtins.str, count: builtins.int, fallback: Any) -> None: ...
-    def __call__(self, *args: Any) -> Any: ...
 
 class MapInplace:
     """How an in-place method computes straight into its tensor: a kernel, and its one number."""
@@ -2582,9 +2614,6 @@ def array_of(x: Tensor, wanted: builtins.str = "its values") -> np.ndarray[Any, 
 def box_message(x: Tensor, wanted: builtins.str) -> builtins.str:
     """What to say when the concrete values of a tensor inside a transform are asked for."""
 
-def wrap_dim(dim: Any, of: Any, name: Any, *, added: builtins.int = 0) -> Any:
-    """A dim of `of` (a tensor, or a number of dims) as a non-negative int."""
-
 def item(self) -> Any:
     """The one element of this tensor as a Python number."""
 
@@ -2615,14 +2644,65 @@ def attributes_of(x: Tensor) -> builtins.dict[builtins.str, Any]:
 def broadcast_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x seen in a larger shape, with stride 0 where it repeats; writable where x is."""
 
+def require_tensor(x: Any, name: Any, argument: builtins.str = "input") -> Any:
+    """Check an argument."""
+
+def refuse_complex(name: Any, input: Tensor) -> Any:
+    """Check that elements can be ordered."""
+
+def wrap_dim(dim: Any, of: Any, name: Any, *, added: builtins.int = 0) -> Any:
+    """A dim of `of` (a tensor, or a number of dims) as a non-negative int."""
+
+def wrap_dims(dims: Any, of: Any, name: Any, *, empty_is_all: builtins.bool = True) -> Any:
+    """Dims as a sorted tuple of non-negative ints; None (and an empty list) means all."""
+
+def reduced_dims(dim: Any, input: Any, name: Any) -> Any:
+    """The dims that a reduction's argument `dim` means, as a sorted tuple; see `wrap_dims`."""
+
+def order_of_dims(dims: builtins.tuple[Any, ...], x: Tensor, name: builtins.str) -> Any:
+    """Every dim of x once, in the order given, as non-negative ints."""
+
+def exchanged_dims(x: Tensor, dim0: Any, dim1: Any, name: builtins.str) -> Any:
+    """The dims of x with two exchanged."""
+
+def reversed_dims(x: Tensor) -> Any:
+    """The dims of x, the last one first."""
+
+def dims_of_size_one(x: Tensor, dims: builtins.tuple[Any, ...]) -> Any:
+    """Those of the dims along which x has one entry."""
+
+def joined_dims(x: Tensor, first: builtins.int, last: builtins.int) -> Any:
+    """x's shape with the dims from first to last as one."""
+
 def sizes_of(args: builtins.tuple[Any, ...], name: builtins.str) -> Any:
     """Sizes given one by one or as one sequence, as a tuple of ints."""
+
+def broadcast_shapes_of(name: Any, *shapes: Any) -> Any:
+    """The shape that `shapes` broadcast to."""
 
 def can_reshape(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
     """Whether x is plain, its elements are in order, and `shape` (without -1) holds them all."""
 
 def broadcasts_to(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
     """Whether x is plain and its shape broadcasts to `shape`, which has no -1."""
+
+def fits_product(a: Any, a_dims: builtins.int, b: Any, b_dims: builtins.int) -> Any:
+    """Whether two tensors of one dtype have so many dims, and shapes whose product is defined."""
+
+def is_constant(x: Tensor) -> Any:
+    """Whether operations on x alone are neither recorded nor transformed, nor watched."""
+
+def plain_pads(x: Tensor, pad: Any) -> Any:
+    """Per dim of x what `pad` says, which begins with the last dim; None unless all are plain."""
+
+def like_number(value: Any, x: Tensor) -> Any:
+    """A float as a 0-dim tensor of the dtype of x, where that is float32 or float64; else None."""
+
+def is_mask(x: Any) -> Any:
+    """Whether x is a bool tensor."""
+
+def contiguous(self, memory_format: Any = None) -> Any:
+    """This tensor with its elements in order in memory: itself when they are, else a copy."""
 
 def permute_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
     """x with its dims in the given order."""
@@ -2635,6 +2715,24 @@ def unsqueeze_kernel(x: np.ndarray[Any, Any], dim: builtins.int) -> Any:
 
 def squeeze_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
     """x without the given dims, which have size one."""
+
+def diagonal_kernel(
+    x: np.ndarray[Any, Any],
+    offset: builtins.int,
+    dim1: builtins.int,
+    dim2: builtins.int,
+) -> Any:
+    """The diagonal of two dims, as the last dim."""
+
+def split_kernel(
+    x: np.ndarray[Any, Any],
+    sizes: builtins.tuple[Any, ...],
+    dim: builtins.int,
+) -> Any:
+    """Parts of the given sizes along a dim, one after the other."""
+
+def unbind_kernel(x: np.ndarray[Any, Any], dim: builtins.int) -> Any:
+    """The entries along a dim, without that dim."""
 
 def copy_kernel(x: np.ndarray[Any, Any]) -> Any:
     """x in memory of its own, in the same order of its dims."""
@@ -2666,8 +2764,58 @@ def default_node_name(name: builtins.str) -> Any:
 def empty(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
     """A C-contiguous array (of NumPy's) of any contents."""
 
-def copied(x: np.ndarray[Any, Any]) -> Any:
-    """A C-contiguous copy of an array."""
+def flip_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
+    """A copy of x with the order along some dims reversed."""
+
+def roll_kernel(
+    x: np.ndarray[Any, Any],
+    shifts: builtins.tuple[Any, ...],
+    dims: builtins.tuple[Any, ...],
+) -> Any: ...
+def repeat_kernel(x: np.ndarray[Any, Any], repeats: builtins.tuple[Any, ...]) -> Any:
+    """x laid out again and again; `repeats` has an entry for each dim, and for more in front."""
+
+def pad_kernel(x: np.ndarray[Any, Any], pads: builtins.tuple[Any, ...], value: Any) -> Any:
+    """x with `pads[d]` = (before, after) places of a value added to, or taken off, each dim."""
+
+def lower_kernel(x: np.ndarray[Any, Any], diagonal: builtins.int) -> Any:
+    """Matrices with zeros above a diagonal."""
+
+def upper_kernel(x: np.ndarray[Any, Any], diagonal: builtins.int) -> Any:
+    """Matrices with zeros below a diagonal."""
+
+def diagonal_embed_kernel(
+    x: np.ndarray[Any, Any],
+    shape: builtins.tuple[Any, ...],
+    offset: builtins.int,
+    dim1: builtins.int,
+    dim2: builtins.int,
+) -> Any:
+    """Zeros of a shape with x on a diagonal of two dims."""
+
+def no_levels() -> Any:
+    """Whether no function transform is active in this thread."""
+
+def filled(sizes: Any, value: Any, dtype: Any, special: Any, requires_grad: Any) -> Any:
+    """A tensor of one number, or None."""
+
+def filled_like_plain(x: Any, value: Any, dtype: Any, special: Any, requires_grad: Any) -> Any:
+    """A tensor of one number in the shape of x, and in its dtype unless one is given; or None."""
+
+def identity_array(rows: builtins.int, columns: builtins.int, dtype: Any) -> Any:
+    """A matrix with ones on its diagonal, as an array."""
+
+def counting(start: Any, end: Any, step: Any, special: Any, requires_grad: Any) -> Any:
+    """The ints from start up to, but without, end (None: from 0 to start), or None."""
+
+def evenly_spaced(first: builtins.float, last: builtins.float, steps: cnp.npy_intp) -> Any:
+    """`steps` (at least 2) numbers from first to last, each computed from the nearer end."""
+
+def spaced(start: Any, end: Any, steps: Any, special: Any, requires_grad: Any) -> Any:
+    """`evenly_spaced` as a tensor of the default dtype, or None."""
+
+def array_of_numbers(data: Any, dtype: Any) -> Any:
+    """Nested lists of a few floats and ints as a new array, or None."""
 
 def register_layer(**functions: Any) -> None:
     """Give the core what the Python layers define: cast, sum_to, expand, conj, neg, mul, ..."""
@@ -2871,6 +3019,27 @@ def fills_every_leaf() -> Any:
 
 def will_run(node: Node) -> Any:
     """Whether the backward pass that runs in this thread reaches a node."""
+
+def same_elements(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
+    """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
+
+def nan_kernel(x: np.ndarray[Any, Any]) -> Any:
+    """Whether each element is NaN."""
+
+def cast_kernel(x: np.ndarray[Any, Any], dtype: Any, source: Any) -> Any:
+    """x in another dtype, as a copy; complex numbers lose their imaginary part for a real one."""
+
+def names_classes(input: Any, target: Any) -> Any:
+    """Whether `target` holds integers, in the shape of `input` (2 dims or more) without dim 1."""
+
+def one_hot_array(index: np.ndarray[Any, Any], classes: builtins.int) -> Any:
+    """1 at the class that each entry of an int64 array names, else 0; None where one is outside."""
+
+def rows_of_table(table: np.ndarray[Any, Any], index: np.ndarray[Any, Any]) -> Any:
+    """The rows of a matrix that an index names, or None for what is not plain or out of range."""
+
+def outer_kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
+    """The products of every element of a (..., n) with every element of b (..., m)."""
 
 def sum_to_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x summed over the dims that broadcasting from `shape` added or stretched."""

@@ -10,7 +10,7 @@ cdef enum:
     MOST_NUMBERS = 6
 
 
-cdef class MapKernel:
+cdef class MapKernel(Kernel):
     """`kernel(*arrays, *numbers)`: a compiled loop over arrays of one shape, or `fallback`."""
 
     cdef void* f32
@@ -25,15 +25,16 @@ cdef class MapKernel:
         self.count = count
         self.fallback = fallback
 
-    def __call__(self, *args):
+    cdef object run(self, PyObject** args, Py_ssize_t n):
         cdef double numbers[MOST_NUMBERS]
-        cdef cnp.ndarray first = args[0], out
-        cdef tuple arrays = args[:self.count]
-        if not is_loop_array(first) or not read_numbers(args, self.count, numbers) \
+        cdef cnp.ndarray first = <cnp.ndarray?><object>args[0], out
+        cdef tuple arrays = tuple_of(args, self.count)
+        if not is_loop_array(first) \
+                or not read_numbers(tuple_of(args + self.count, n - self.count), 0, numbers) \
                 or not self.fits(arrays):
-            return self.fallback(*args)
+            return run_quietly(self.fallback, args, n)
         out = empty_like_shape(first)
-        self.run(arrays, out, numbers)
+        self.compute(arrays, out, numbers)
         return out
 
     cdef bint fits(self, tuple arrays):
@@ -48,7 +49,7 @@ cdef class MapKernel:
                 return False
         return True
 
-    cdef void run(self, tuple arrays, cnp.ndarray out, const double* numbers):
+    cdef void compute(self, tuple arrays, cnp.ndarray out, const double* numbers):
         cdef void* data[MOST_ARRAYS]
         cdef void* target = cnp.PyArray_DATA(out)
         cdef void* loop = self.f32 if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT else self.f64
@@ -85,7 +86,7 @@ cdef class MapKernel:
             arrays.append(y._array)
         if not self.fits(tuple(arrays)):
             return False
-        self.run(tuple(arrays), a, numbers)
+        self.compute(tuple(arrays), a, numbers)
         return True
 
 

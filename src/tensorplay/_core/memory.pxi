@@ -29,7 +29,7 @@ def empty(tuple shape, dtype):
     return empty_array(ndim, sizes, (<cnp.dtype?>np.dtype(dtype)).num)
 
 
-def copied(cnp.ndarray x):
+cpdef copied(cnp.ndarray x):
     """A C-contiguous copy of an array."""
     cdef cnp.ndarray out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x),
                                        cnp.PyArray_TYPE(x))

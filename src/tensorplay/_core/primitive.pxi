@@ -371,7 +371,10 @@ cdef set_call_slots():
     offset = <char*>&other.vectorcall - <char*><PyObject*>other
     enable_vectorcall(<PyTypeObject*>Operation, offset)
     offset = <char*>&kernel.vectorcall - <char*><PyObject*>kernel
-    for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel):
+    for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel, SmallKernel,
+                 VarianceKernel, NormOfKernel, ScanKernel, TruthKernel, ExtremumKernel,
+                 TopKernel, CrossKernel, ClassLossKernel, ClassSpreadKernel,
+                 MaxWindowsKernel, MapKernel):
         enable_vectorcall(<PyTypeObject*>kind, offset)
 
 

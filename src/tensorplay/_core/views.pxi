@@ -66,3 +66,58 @@ def squeeze_kernel(cnp.ndarray x, tuple dims):
             strides[k] = cnp.PyArray_STRIDES(x)[i]
             k += 1
     return view_of(x, k, sizes, strides, cnp.PyArray_DATA(x))
+
+
+def diagonal_kernel(cnp.ndarray x, int64_t offset, int dim1, int dim2):
+    """The diagonal of two dims, as the last dim."""
+    cdef cnp.npy_intp sizes[64]
+    cdef cnp.npy_intp strides[64]
+    cdef int ndim = cnp.PyArray_NDIM(x), i, k = 0
+    cdef int64_t rows = cnp.PyArray_DIMS(x)[dim1] + min(offset, 0)
+    cdef int64_t columns = cnp.PyArray_DIMS(x)[dim2] - max(offset, 0)
+    cdef char* data = <char*>cnp.PyArray_DATA(x)
+    for i in range(ndim):
+        if i != dim1 and i != dim2:
+            sizes[k] = cnp.PyArray_DIMS(x)[i]
+            strides[k] = cnp.PyArray_STRIDES(x)[i]
+            k += 1
+    sizes[k] = max(min(rows, columns), 0)
+    strides[k] = cnp.PyArray_STRIDES(x)[dim1] + cnp.PyArray_STRIDES(x)[dim2]
+    if sizes[k]:
+        data += offset * cnp.PyArray_STRIDES(x)[dim2] if offset > 0 else \
+            -offset * cnp.PyArray_STRIDES(x)[dim1]
+    return view_of(x, ndim - 1, sizes, strides, data)
+
+
+def split_kernel(cnp.ndarray x, tuple sizes, int dim):
+    """Parts of the given sizes along a dim, one after the other."""
+    cdef cnp.npy_intp shape[64]
+    cdef int i
+    cdef char* data = <char*>cnp.PyArray_DATA(x)
+    cdef list parts = []
+    for i in range(cnp.PyArray_NDIM(x)):
+        shape[i] = cnp.PyArray_DIMS(x)[i]
+    for size in sizes:
+        shape[dim] = size
+        parts.append(view_of(x, cnp.PyArray_NDIM(x), shape, cnp.PyArray_STRIDES(x), data))
+        data += shape[dim] * cnp.PyArray_STRIDES(x)[dim]
+    return parts
+
+
+def unbind_kernel(cnp.ndarray x, int dim):
+    """The entries along a dim, without that dim."""
+    cdef cnp.npy_intp sizes[64]
+    cdef cnp.npy_intp strides[64]
+    cdef int i, k = 0
+    cdef cnp.npy_intp at
+    cdef char* data = <char*>cnp.PyArray_DATA(x)
+    cdef list parts = []
+    for i in range(cnp.PyArray_NDIM(x)):
+        if i != dim:
+            sizes[k] = cnp.PyArray_DIMS(x)[i]
+            strides[k] = cnp.PyArray_STRIDES(x)[i]
+            k += 1
+    for at in range(cnp.PyArray_DIMS(x)[dim]):
+        parts.append(view_of(x, k, sizes, strides, data))
+        data += cnp.PyArray_STRIDES(x)[dim]
+    return parts

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Inplace, Tensor
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.kernels import special, typed
@@ -171,11 +172,11 @@ def _softplus_kernel(x: np.ndarray, beta: float, threshold: float) -> Any:
 
 softplus_op = elementwise(
     "softplus_scaled",
-    typed("softplus", _softplus_kernel, "f"),
+    core.MapKernel("softplus", 1, typed("softplus", _softplus_kernel, "f")),
     vjp=lambda g, x, beta, threshold: where(
         x * beta > threshold, g, g * (x * beta).sigmoid()
     ),
-    params=("beta", "threshold"), node_name="SoftplusBackward0",
+    params=("beta", "threshold"), quiet=True, node_name="SoftplusBackward0",
 )  # fmt: skip
 logsigmoid_op = elementwise(
     "log_sigmoid",

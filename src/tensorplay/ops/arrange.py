@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,24 +26,13 @@ from tensorplay.ops.kinds import (
     wrap_dims,
 )
 from tensorplay.ops.shaping import reshape_to, sizes_of
-from tensorplay.ops.slicing import FULL
 from tensorplay.ops.structure import expand_to
 
 # --- flip and roll --------------------------------------------------------------------------------
 
-_BACKWARDS = slice(None, None, -1)
-
-
-def _flip_kernel(x: Any, dims: tuple[int, ...]) -> np.ndarray:
-    key = [FULL] * x.ndim
-    for d in dims:
-        key[d] = _BACKWARDS
-    return x[(*key, ...)].copy()
-
-
 flip_op = linear(
     "flip",
-    _flip_kernel,
+    core.flip_kernel,
     lambda g, dims: flip_op(g, dims),
     params=("dims",),
     batch=shifting(dims=("dims",)),
@@ -87,7 +75,7 @@ def flipud(input: Tensor) -> Tensor:
 
 roll_op = linear(
     "roll",
-    lambda x, shifts, dims: np.roll(x, shifts, dims),
+    core.roll_kernel,
     lambda g, shifts, dims: roll_op(g, tuple(-s for s in shifts), dims),
     params=("shifts", "dims"),
     batch=shifting(dims=("dims",)),
@@ -162,7 +150,7 @@ def _batch_repeat(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 repeat_op = linear(
     "repeat",
-    lambda x, repeats: np.tile(x, repeats) if repeats else x.copy(),
+    core.repeat_kernel,
     _sum_repeats,
     params=("repeats",),
     batch=_batch_repeat,
@@ -176,7 +164,7 @@ def _repeated(input: Tensor, repeats: tuple[int, ...], name: str) -> Tensor:
             f"{name}(): {len(repeats)} repeats {list(repeats)} are too few for a tensor of "
             f"shape {list(input.shape)}"
         )
-    if any(r < 0 for r in repeats):
+    if repeats and min(repeats) < 0:
         raise RuntimeError(f"{name}(): repeats must not be negative, got {list(repeats)}")
     return repeat_op(input, repeats)
 
@@ -267,24 +255,6 @@ def _repeats(repeats: Tensor, size: int) -> Tensor:
 # --- triangles ------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(64)
-def _below(rows: int, columns: int, diagonal: int) -> np.ndarray:
-    """True on and below a diagonal."""
-    return np.tri(rows, columns, diagonal, dtype=np.bool_)
-
-
-def _lower(x: np.ndarray, diagonal: int) -> np.ndarray:
-    if x.size > 4096:
-        return np.tril(x, diagonal)
-    return np.where(_below(*x.shape[-2:], diagonal), x, np.zeros((), x.dtype))
-
-
-def _upper(x: np.ndarray, diagonal: int) -> np.ndarray:
-    if x.size > 4096:
-        return np.triu(x, diagonal)
-    return np.where(_below(*x.shape[-2:], diagonal - 1), np.zeros((), x.dtype), x)
-
-
 def _triangle(name: str, kernel: Any, doc: str) -> Any:
     op = linear(
         name,
@@ -306,7 +276,7 @@ def _triangle(name: str, kernel: Any, doc: str) -> Any:
 
 
 tril = _triangle(
-    "tril", _lower,
+    "tril", core.lower_kernel,
     """The lower triangle of matrices (the last two dims), zero above diagonal number `diagonal`.
 
     Raises:
@@ -314,7 +284,7 @@ tril = _triangle(
     """,
 )  # fmt: skip
 triu = _triangle(
-    "triu", _upper,
+    "triu", core.upper_kernel,
     """The upper triangle of matrices (the last two dims), zero below diagonal number `diagonal`.
 
     Raises:
@@ -325,12 +295,7 @@ triu = _triangle(
 # --- diagonals ------------------------------------------------------------------------------------
 
 
-def diagonal_kernel(x: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndarray:
-    """A diagonal as a writable view."""
-    view = x.diagonal(offset, dim1, dim2)
-    view.setflags(write=x.flags.writeable)
-    return view
-
+diagonal_kernel = core.diagonal_kernel
 
 diagonal_op = linear(
     "diagonal",
@@ -343,18 +308,10 @@ diagonal_op = linear(
 )
 
 
-def _diagonal_embed_kernel(
-    x: np.ndarray, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
-) -> np.ndarray:
-    out = np.zeros(shape, x.dtype)
-    diagonal_kernel(out, offset, dim1, dim2)[...] = x
-    return out
-
-
 #: Zeros of a shape with x on a diagonal: the transpose of taking the diagonal.
 diagonal_embed = linear(
     "diagonal_backward",
-    _diagonal_embed_kernel,
+    core.diagonal_embed_kernel,
     lambda g, offset, dim1, dim2: diagonal_op(g, offset, dim1, dim2),
     params=("shape", "offset", "dim1", "dim2"),
     batch=shifting(dims=("dim1", "dim2"), sizes=("shape",)),
@@ -490,17 +447,6 @@ diagonal_replace = linear(
 # --- padding with a constant ----------------------------------------------------------------------
 
 
-def _pad_kernel(x: np.ndarray, pads: tuple[tuple[int, int], ...], value: Any) -> np.ndarray:
-    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pads, strict=True))
-    out = np.full(shape, value, x.dtype)
-    inside = tuple(slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, pads, strict=True))
-    taken = tuple(
-        slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pads, strict=True)
-    )
-    out[inside] = x[taken]
-    return out
-
-
 def _batch_pad(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     pads, value = params
     return p(front(values[0], bdims[0]), ((0, 0), *pads), value), 0
@@ -509,7 +455,7 @@ def _batch_pad(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 #: x with `pads[d]` = (before, after) places of a value added to (negative: taken off) each dim.
 pad_op = primitive(
     "constant_pad_nd",
-    _pad_kernel,
+    core.pad_kernel,
     params=("pads", "value"),
     vjp=lambda g, pads: pad_op(g, tuple((-a, -b) for a, b in pads), 0),
     jvp=lambda t, pads: pad_op(t, pads, 0),
@@ -527,6 +473,9 @@ def constant_pad(input: Tensor, pad: Sequence[int], value: Any = 0, name: str = 
     Raises:
         RuntimeError: if pad has an odd length, is too long, or takes off more than there is.
     """
+    plain = core.plain_pads(input, pad)
+    if plain is not None:
+        return pad_op(input, plain, 0 if value is None else value)
     amounts = tuple(int(n) for n in pad)
     if len(amounts) % 2 or len(amounts) > 2 * input.ndim:
         raise RuntimeError(

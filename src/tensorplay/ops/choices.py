@@ -167,9 +167,12 @@ clamp_min.keywords = ("input", "min")
 clamp_max.keywords = ("input", "max")
 # Between two numbers, in one pass.
 clamp_between = elementwise(
-    "clamp", typed("clamp", lambda x, min, max: _clip(x, min, max), widen=False),
+    "clamp",
+    core.MapKernel(
+        "hardtanh", 1, typed("clamp", lambda x, min, max: _clip(x, min, max), widen=False)
+    ),
     vjp=lambda g, x, min, max: clamp_backward(g, x, min, max),
-    params=("min", "max"), promote="same",
+    params=("min", "max"), promote="same", quiet=True,
 )  # fmt: skip
 clamp_backward = elementwise(
     "clamp_backward",
@@ -213,6 +216,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if (
         isinstance(min, (int, float))
         and isinstance(max, (int, float))
+        and min <= max
         and isinstance(input, Tensor)
         and input.dtype.is_floating_point
     ):

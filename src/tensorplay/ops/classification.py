@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.kinds import batch_size, linear, materialize, public
@@ -100,7 +101,7 @@ def _batch_nll(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 nll_op = linear(
     "nll_loss",
-    _nll_kernel,
+    core.ClassLossKernel(_nll_kernel),
     (
         lambda g, x_shape, target, dim, lead, ignore_index, reduction: nll_transpose(
             g, target, x_shape[dim], dim, lead, ignore_index, reduction
@@ -110,10 +111,11 @@ nll_op = linear(
     inputs=("x", "target"),
     params=("dim", "lead", "ignore_index", "reduction"),
     batch=_batch_nll,
+    quiet=True,
 )
 nll_transpose = linear(
     "nll_loss_transpose",
-    _nll_transpose_kernel,
+    core.ClassSpreadKernel(_nll_transpose_kernel),
     (
         lambda g, target, dim, lead, ignore_index, reduction: nll_op(
             g, target, dim, lead, ignore_index, reduction
@@ -123,12 +125,15 @@ nll_transpose = linear(
     inputs=("u", "target"),
     params=("classes", "dim", "lead", "ignore_index", "reduction"),
     batch=_batch_nll,
+    quiet=True,
     node_name="NllLossBackward0",
 )
 
 
 def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> int:
     """The class dim of `input`, after checking shapes and dtypes against class indices `target`."""
+    if weight is None and core.names_classes(input, target):
+        return 1
     shape, wanted = tuple(input.shape), tuple(target.shape)
     if len(shape) < 1:
         raise ValueError(f"{name}(): expected input with at least 1 dim, got a 0-dim tensor")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tensorplay._core.core import Tensor
 from tensorplay.ops.convolution import add_bias, conv_input, convolve
 from tensorplay.ops.kinds import publish
-from tensorplay.ops.windows import Pairs, per_dim, require_positive
+from tensorplay.ops.windows import Pairs, per_dim, plan_of, require_positive
 
 
 def _check(
@@ -15,37 +16,47 @@ def _check(
     transposed: bool,
 ) -> None:  # fmt: skip
     """Refuse what no convolution fits, naming shapes and dtypes."""
-    given = f"got input of shape {list(input.shape)} and weight of shape {list(weight.shape)}"
-    if weight.ndim != spatial + 2:
-        raise RuntimeError(f"{name}(): expected weight of {spatial + 2} dims, {given}")
-    if input.ndim not in (spatial + 1, spatial + 2):
-        raise RuntimeError(
-            f"{name}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} dims, {given}"
-        )
+    _check_ranks(name, input.shape, weight.shape, spatial)
     if input.dtype is not weight.dtype or (bias is not None and bias.dtype is not weight.dtype):
         third = "" if bias is None else f" and bias of {bias.dtype}"
         raise RuntimeError(
             f"{name}(): expected one dtype, got input of {input.dtype}, weight of {weight.dtype}"
             f"{third}; convert with .to(dtype)"
         )
+    third_shape = None if bias is None else bias.shape
+    _check_shapes(name, input.shape, weight.shape, third_shape, spatial, groups, transposed)
+
+
+def _check_ranks(name: str, shape: Any, weight: Any, spatial: int) -> None:
+    given = f"got input of shape {list(shape)} and weight of shape {list(weight)}"
+    if len(weight) != spatial + 2:
+        raise RuntimeError(f"{name}(): expected weight of {spatial + 2} dims, {given}")
+    if len(shape) not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"{name}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} dims, {given}"
+        )
+
+
+def _check_shapes(
+    name: str, shape: Any, weight: Any, bias: Any, spatial: int, groups: int, transposed: bool
+) -> None:
+    given = f"got input of shape {list(shape)} and weight of shape {list(weight)}"
     if groups <= 0:
         raise RuntimeError(f"{name}(): non-positive groups is not supported, got {groups}")
-    channels = input.shape[-spatial - 1]
-    if weight.shape[0] % groups:
+    channels = shape[-spatial - 1]
+    if weight[0] % groups:
         raise RuntimeError(
             f"{name}(): expected weight's size at dim 0 to be divisible by groups={groups}, {given}"
         )
-    wanted = weight.shape[0] if transposed else weight.shape[1] * groups
+    wanted = weight[0] if transposed else weight[1] * groups
     if channels != wanted:
         raise RuntimeError(
             f"{name}(): with groups={groups} this weight takes an input of {wanted} channels, "
             f"{given}"
         )
-    filters = weight.shape[1] * groups if transposed else weight.shape[0]
-    if bias is not None and tuple(bias.shape) != (filters,):
-        raise RuntimeError(
-            f"{name}(): expected bias of shape {[filters]}, got shape {list(bias.shape)}"
-        )
+    filters = weight[1] * groups if transposed else weight[0]
+    if bias is not None and tuple(bias) != (filters,):
+        raise RuntimeError(f"{name}(): expected bias of shape {[filters]}, got shape {list(bias)}")
 
 
 def _padding(
@@ -74,17 +85,32 @@ def _conv(
     name: str, spatial: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
 ) -> Tensor:  # fmt: skip
-    _check(name, input, weight, bias, spatial, groups, transposed=False)
-    kernel = tuple(weight.shape[2:])
+    if input.dtype is not weight.dtype or (bias is not None and bias.dtype is not weight.dtype):
+        _check(name, input, weight, bias, spatial, groups, transposed=False)  # raises
+    stride, pads, dilation = plan_of(
+        _plan, name, spatial, input.shape, weight.shape, None if bias is None else bias.shape,
+        stride, padding, dilation, groups,
+    )  # fmt: skip
+    if input.ndim == spatial + 1:
+        return convolve(input.unsqueeze(0), weight, bias, stride, pads, dilation, groups).squeeze(0)
+    return convolve(input, weight, bias, stride, pads, dilation, groups)
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _plan(
+    name: str, spatial: int, shape: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> tuple[Any, Pairs, Any]:  # fmt: skip
+    """(stride, padding, dilation) per dim, after checking all shapes."""
+    _check_ranks(name, shape, weight, spatial)
+    _check_shapes(name, shape, weight, bias, spatial, groups, False)
+    kernel = tuple(weight[2:])
     stride = per_dim(name, "stride", stride, spatial)
     dilation = per_dim(name, "dilation", dilation, spatial)
     require_positive(name, stride=stride, dilation=dilation)
     pads = _padding(name, padding, kernel, stride, dilation, spatial)
-    sizes = tuple(input.shape[-spatial:])
-    _check_fits(name, sizes, kernel, pads, dilation)
-    if input.ndim == spatial + 1:
-        return convolve(input.unsqueeze(0), weight, bias, stride, pads, dilation, groups).squeeze(0)
-    return convolve(input, weight, bias, stride, pads, dilation, groups)
+    _check_fits(name, tuple(shape[-spatial:]), kernel, pads, dilation)
+    return stride, pads, dilation
 
 
 def _check_fits(name: str, sizes: Any, kernel: Any, pads: Pairs, dilation: Any) -> None:

@@ -51,7 +51,8 @@ def finished(
         RuntimeError: if it is to require grad and has no floating point or complex dtype.
     """
     x = array if isinstance(array, Tensor) else core.from_array(array)
-    x = lifted(x)
+    if not core.no_levels():
+        x = lifted(x)
     if requires_grad:
         check_requires_grad(x, name)
     if out is not None:
@@ -152,6 +153,9 @@ def tensor(
     >>> tp.tensor(0.5, dtype=tp.float64, requires_grad=True)
     tensor(0.5000, dtype=tensorplay.float64, requires_grad=True)
     """
+    array = core.array_of_numbers(data, dtype)
+    if array is not None and device is None:
+        return finished(array, "tensor", requires_grad)
     check_placement("tensor", device)
     if dtype is not None:
         dtype = dtype_argument(dtype, "tensor")
@@ -260,6 +264,9 @@ def zeros(
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
+    made = core.filled(sizes, 0, dtype, (size, out, layout, device), requires_grad)
+    if made is not None:
+        return made
     check_placement("zeros", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "zeros")
     shape = size_argument(sizes, size, "zeros")
@@ -278,6 +285,9 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of ones; arguments as for `zeros`."""
+    made = core.filled(sizes, 1, dtype, (size, out, layout, device), requires_grad)
+    if made is not None:
+        return made
     check_placement("ones", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "ones")
     shape = size_argument(sizes, size, "ones")
@@ -376,6 +386,10 @@ def full(
     >>> tp.full((2,), 3)
     tensor([3, 3])
     """
+    if type(fill_value) is float and not isinstance(size, int):
+        made = core.filled((size,), fill_value, dtype, (out, layout, device), requires_grad)
+        if made is not None:
+            return made
     check_placement("full", device, layout)
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' must be a tuple of ints, not int")
@@ -450,6 +464,10 @@ def _like(
     device: Any,
     requires_grad: bool,
 ) -> Tensor:
+    if shape is None:
+        made = core.filled_like_plain(x, value, dtype, (layout, device), requires_grad)
+        if made is not None:
+            return made
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
     check_placement(name, device, layout)

@@ -42,8 +42,11 @@ def _check_index(index: np.ndarray, rows: int) -> None:
 def _embedding_kernel(
     table: np.ndarray, index: np.ndarray, period: int, padding: Any, by_frequency: bool
 ) -> np.ndarray:
-    _check_index(index, table.shape[0])
-    return table[index]
+    rows = core.rows_of_table(table, index)
+    if rows is None:
+        _check_index(index, table.shape[0])
+        rows = table[index]
+    return rows
 
 
 def _factors(
@@ -437,6 +440,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 "num_classes"
             )
     elif not tensor.is_box:
+        made = core.one_hot_array(core.array_of(tensor), num_classes)
+        if made is not None:
+            return core.from_array(made)
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0:
             raise RuntimeError(f"one_hot(): class values must be non-negative, got {low}")

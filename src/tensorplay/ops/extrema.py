@@ -180,17 +180,23 @@ def _argmin_kernel(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
 
 max_dim_op = choosing(
     "max_dim",
-    lambda x, dim, keepdim: (
-        amax_op.kernel(x, (dim,), keepdim),
-        _argmax_kernel(x, dim, keepdim),
+    core.ExtremumKernel(
+        lambda x, dim, keepdim: (
+            amax_op.kernel(x, (dim,), keepdim),
+            _argmax_kernel(x, dim, keepdim),
+        ),
+        (True, True),
     ),
     quiet=True,
 )
 min_dim_op = choosing(
     "min_dim",
-    lambda x, dim, keepdim: (
-        amin_op.kernel(x, (dim,), keepdim),
-        _argmin_kernel(x, dim, keepdim),
+    core.ExtremumKernel(
+        lambda x, dim, keepdim: (
+            amin_op.kernel(x, (dim,), keepdim),
+            _argmin_kernel(x, dim, keepdim),
+        ),
+        (False, True),
     ),
     quiet=True,
 )
@@ -205,7 +211,7 @@ def choose_along(
         return made(*with_dims(operator, input, 0, False))
     if input.shape[dim] == 0:
         refuse_empty(name, input, (dim,))
-    return made(*operator(input, dim, keepdim))
+    return tuple.__new__(made, operator(input, dim, keepdim))
 
 
 def _extremum_of(
@@ -259,11 +265,13 @@ _MIN_FORMS = (amin_op, min_dim_op, minimum, results.min)
 
 
 argmax_op = constant(
-    "argmax", _argmax_kernel, params=("dim", "keepdim"), batch=along_dim, quiet=True
-)
+    "argmax", core.ExtremumKernel(_argmax_kernel, (True, False)),
+    params=("dim", "keepdim"), batch=along_dim, quiet=True,
+)  # fmt: skip
 argmin_op = constant(
-    "argmin", _argmin_kernel, params=("dim", "keepdim"), batch=along_dim, quiet=True
-)
+    "argmin", core.ExtremumKernel(_argmin_kernel, (False, False)),
+    params=("dim", "keepdim"), batch=along_dim, quiet=True,
+)  # fmt: skip
 
 
 def _reduce_place(name: str, operator: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:

@@ -21,7 +21,7 @@ from tensorplay.ops.kinds import (
     wrap_dim,
 )
 from tensorplay.ops.shaping import broadcast_shapes_of
-from tensorplay.ops.slicing import FULL, cut
+from tensorplay.ops.slicing import cut
 from tensorplay.ops.structure import expand_to
 
 # --- primitives -----------------------------------------------------------------------------------
@@ -71,11 +71,6 @@ def _batch_split(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     return p(front(values[0], bdims[0]), *sizes, dim + 1), 0
 
 
-def _unbind_kernel(x: Any, dim: int) -> list[np.ndarray]:
-    lead = (FULL,) * dim
-    return [x[(*lead, i, ...)] for i in range(x.shape[dim])]
-
-
 def _parts(g: Any) -> Any:
     """The cotangents of the parts: an operator that gave a single part has its own alone."""
     return (g,) if isinstance(g, Tensor) else g
@@ -90,7 +85,7 @@ def _unbind_transpose(g: Any, x_shape: Any, dim: int) -> Any:
 
 unbind_op = linear(
     "unbind",
-    _unbind_kernel,
+    core.unbind_kernel,
     _unbind_transpose,
     params=("dim",),
     batch=_batch_split,
@@ -98,12 +93,6 @@ unbind_op = linear(
     view=True,
     quiet=True,
 )
-
-
-def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], dim: int) -> list[np.ndarray]:
-    lead = (FULL,) * dim
-    ends = itertools.accumulate(sizes)
-    return [x[(*lead, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)]
 
 
 def _split_transpose(g: Any, x_shape: Any, sizes: tuple[int, ...], dim: int) -> Any:
@@ -119,7 +108,7 @@ def _split_transpose(g: Any, x_shape: Any, sizes: tuple[int, ...], dim: int) -> 
 
 def _splitting(name: str) -> Any:
     return linear(
-        name, _split_kernel, _split_transpose, params=("sizes", "dim"), batch=_batch_split,
+        name, core.split_kernel, _split_transpose, params=("sizes", "dim"), batch=_batch_split,
         outputs=-1, view=True, quiet=True,
     )  # fmt: skip
 

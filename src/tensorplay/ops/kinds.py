@@ -440,19 +440,6 @@ def is_differentiable(x: Any) -> bool:
     return isinstance(x, Tensor) and core.is_differentiable_dtype(x)
 
 
-def require_tensor(x: Any, name: str, argument: str = "input") -> None:
-    """Check an argument.
-
-    Raises:
-        TypeError: unless x is a Tensor.
-    """
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}; make one "
-            "with tensorplay.tensor(...)"
-        )
-
-
 def tensors_only(*operators: Primitive, first: bool = False) -> None:
     """Let operators refuse numbers in the place of tensors (first: of the first one only)."""
     for made in operators:
@@ -473,29 +460,5 @@ def zeros_like(x: Any) -> Any:
 
 
 wrap_dim = core.wrap_dim
-
-
-def wrap_dims(dims: Any, of: Any, name: str, *, empty_is_all: bool = True) -> tuple[int, ...]:
-    """Dims as a sorted tuple of non-negative ints; None (and an empty list) means all.
-
-    Raises:
-        IndexError: if one is out of range.
-        RuntimeError: if one appears twice.
-        TypeError: if they are not ints.
-    """
-    ndim = of if isinstance(of, int) else of.ndim
-    if dims is None:
-        return tuple(range(ndim))
-    if isinstance(dims, int):
-        dim = wrap_dim(dims, of, name)
-        return (dim,) if ndim else ()
-    if isinstance(dims, str) or not hasattr(dims, "__iter__"):
-        raise TypeError(
-            f"{name}(): argument 'dim' must be an int or a tuple of ints, got {type(dims).__name__}"
-        )
-    found = sorted(wrap_dim(int(d), of, name) for d in dims)
-    if len(set(found)) != len(found):
-        raise RuntimeError(f"{name}(): a dim appears more than once in dim={tuple(dims)}")
-    if not found and empty_is_all:
-        return tuple(range(ndim))
-    return tuple(found) if ndim else ()
+wrap_dims = core.wrap_dims
+require_tensor = core.require_tensor

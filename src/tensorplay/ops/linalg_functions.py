@@ -331,11 +331,12 @@ def _cross_kernel(x: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
 
 cross_op = multilinear(
     "linalg_cross",
-    _cross_kernel,
+    core.CrossKernel(_cross_kernel),
     lambda g, y, dim: cross_op(conjugate(y), g, dim),
     lambda g, x, dim: cross_op(g, conjugate(x), dim),
     params=("dim",),
     batch=shifting(dims=("dim",)),
+    quiet=True,
 )
 
 
@@ -358,7 +359,9 @@ def _cross(name: str, input: Any, other: Any, dim: int | None) -> Tensor:
             f"{name}(): dim {dim} must have size 3, got shapes {list(input.shape)} and "
             f"{list(other.shape)}"
         )
-    return cross_op(input.expand(shape), other.expand(shape), dim)
+    if input.shape != other.shape:
+        input, other = input.expand(shape), other.expand(shape)
+    return cross_op(input, other, dim)
 
 
 @public(namespace="linalg", method=False, out=True)

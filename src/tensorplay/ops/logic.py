@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kernels import is_half, typed
 from tensorplay.ops.kinds import elementwise, public, publish, require_tensor, tensors_only
@@ -146,7 +147,7 @@ def _of_floats(function: Any, otherwise: Any) -> Any:
     return lambda x: function(x) if x.dtype.kind in "fVc" else otherwise(x)
 
 
-isnan = _test("isnan", lambda x: x != x, "Whether an element is nan.")
+isnan = _test("isnan", core.nan_kernel, "Whether an element is nan.")
 isinf = _test("isinf", _of_floats(np.isinf, _false), "Whether an element is infinite.")
 isfinite = _test(
     "isfinite", _of_floats(np.isfinite, lambda x: ~_false(x)),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops.choices import drop, keep, where_select
@@ -24,6 +25,9 @@ def masked_fill_kernel(x: np.ndarray, mask: np.ndarray, value: np.ndarray) -> np
     NumPy's `where` branches on every element, which a processor guesses wrong half of the time on a
     random mask; for large arrays whole words are masked instead.
     """
+    small = core.select_small(mask, value, x)
+    if small is not None:
+        return small
     bits = _BITS.get(x.dtype.itemsize)
     if x.size < 4096 or x.dtype.kind != "f" or bits is None or value.ndim:
         return np.where(mask, value, x)
@@ -78,9 +82,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> tp.masked_fill(tp.tensor([1., 2.]), tp.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    value = single_value(value, input, "masked_fill")
-    broadcast_shapes_of("masked_fill", input.shape, check_mask(mask, "masked_fill").shape)
-    return masked_fill_op(input, mask, value)
+    number = core.like_number(value, input)
+    if number is None:
+        number = single_value(value, input, "masked_fill")
+    if not core.is_mask(mask):
+        check_mask(mask, "masked_fill")
+    broadcast_shapes_of("masked_fill", input.shape, mask.shape)
+    return masked_fill_op(input, mask, number)
 
 
 @public(out=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor, zeros_shaped
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import constant, front, materialize, publish
@@ -17,9 +18,9 @@ from tensorplay.ops.pooling import (
     adaptive_bounds,
     adaptive_sizes,
     check_pool_input,
-    pooled_sizes,
+    plan_pool,
 )
-from tensorplay.ops.windows import Pairs, out_sizes, padded, per_dim
+from tensorplay.ops.windows import Pairs, out_sizes, padded, per_dim, plan_of
 
 # --- which elements are the largest ---------------------------------------------------------------
 
@@ -82,9 +83,10 @@ def _batch_front(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 max_windows = constant(
     "max_windows",
-    typed("max_pool", _max_windows_kernel, "if", widen=False),
+    core.MaxWindowsKernel(typed("max_pool", _max_windows_kernel, "if", widen=False)),
     params=("kernel", "stride", "padding", "dilation"),
     outputs=2,
+    quiet=True,
     batch=_batch_front,
 )
 
@@ -193,6 +195,8 @@ fractional_windows = constant(
 
 def _attached(x: Tensor, found: tuple[Tensor, Tensor], spatial: int) -> tuple[Tensor, Tensor]:
     """(the largest elements as a function of x, their flat indices)."""
+    if core.is_constant(x):
+        return found
     best, index = found
     lead = tuple(x.shape[: x.ndim - spatial])
     flat = [
@@ -210,13 +214,9 @@ def _max_pool(
     name: str, spatial: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
     dilation: Any, ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    check_pool_input(name, input, spatial)
-    kernel = per_dim(name, "kernel_size", kernel_size, spatial)
-    step = kernel if stride is None or stride == () else per_dim(name, "stride", stride, spatial)
-    pad = per_dim(name, "padding", padding, spatial)
-    dil = per_dim(name, "dilation", dilation, spatial)
-    sizes = tuple(input.shape[-spatial:])
-    _, pads = pooled_sizes(name, sizes, kernel, step, pad, dil, ceil_mode)
+    kernel, step, _, dil, (_, pads) = plan_of(
+        plan_pool, name, spatial, input.shape, kernel_size, stride, padding, dilation, ceil_mode
+    )
     return _attached(input, max_windows(input, kernel, step, pads, dil), spatial)
 
 

@@ -105,7 +105,7 @@ def _var_jvp(t: Any, x: Any, dims: tuple[int, ...], correction: float, keepdim: 
 
 var_op = primitive(
     "var",
-    _var_kernel,
+    core.VarianceKernel(_var_kernel),
     params=("dims", "correction", "keepdim"),
     vjp=_var_vjp,
     jvp=_var_jvp,
@@ -114,7 +114,7 @@ var_op = primitive(
 )
 std_op = primitive(
     "std",
-    _std_kernel,
+    core.VarianceKernel(_std_kernel, True),
     params=("dims", "correction", "keepdim"),
     vjp=lambda g, x, out, dims, correction, keepdim: _var_vjp(
         g * reciprocal_or_zero(2 * out), x, dims, correction, keepdim
@@ -288,7 +288,7 @@ def _norm_jvp(t: Any, x: Any, out: Any, p: float, dims: tuple[int, ...], keepdim
 
 vector_norm_op = primitive(
     "vector_norm",
-    _norm_kernel,
+    core.NormOfKernel(_norm_kernel),
     params=("p", "dims", "keepdim"),
     vjp=_norm_vjp,
     jvp=_norm_jvp,

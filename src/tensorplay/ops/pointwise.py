@@ -45,14 +45,14 @@ def _lerp_number(x: np.ndarray, y: np.ndarray, weight: Any) -> Any:
     return np.add(step, x if near else y, out=step)
 
 
-_lerp_map = core.MapKernel("lerp", 2, _lerp_number)
+_lerp_map = core.MapKernel("lerp", 2, typed("lerp", _lerp_number, "fc"))
 lerp_tensor = elementwise(
     "lerp", typed("lerp", _lerp, "fc"), lambda w: 1 - w, lambda w: w, lambda x, y: y - x,
     inputs=("x", "y", "w"),
 )  # fmt: skip
 lerp_number = elementwise(
-    "lerp_number", typed("lerp", _lerp_map, "fc"), lambda weight: 1 - weight,
-    lambda weight: weight, params=("weight",), node_name="LerpBackward0",
+    "lerp_number", _lerp_map, lambda weight: 1 - weight,
+    lambda weight: weight, params=("weight",), quiet=True, node_name="LerpBackward0",
 )  # fmt: skip
 
 
@@ -111,15 +111,15 @@ def _addcdiv(x: np.ndarray, y: np.ndarray, z: np.ndarray, value: Any) -> Any:
     return _onto(quotient, x)
 
 
-_addcmul_map = core.MapKernel("addcmul", 3, _addcmul)
-_addcdiv_map = core.MapKernel("addcdiv", 3, _addcdiv)
+_addcmul_map = core.MapKernel("addcmul", 3, typed("addcmul", _addcmul, "ifc"))
+_addcdiv_map = core.MapKernel("addcdiv", 3, typed("addcdiv", _addcdiv, "ifc"))
 addcmul_op = elementwise(
-    "addcmul", typed("addcmul", _addcmul_map, "ifc"),
+    "addcmul", _addcmul_map,
     1, lambda z, value: _scaled(z, value), lambda y, value: _scaled(y, value),
-    params=("value",), promote="same",
+    params=("value",), promote="same", quiet=True,
 )  # fmt: skip
 addcdiv_op = elementwise(
-    "addcdiv", typed("addcdiv", _addcdiv_map, "ifc"),
+    "addcdiv", _addcdiv_map,
     vjp=(
         lambda g: g,
         lambda g, z, value: _scaled(g, value.conjugate()) / conjugate(z),
@@ -130,7 +130,7 @@ addcdiv_op = elementwise(
         lambda t, z, value: _scaled(t, value) / z,
         lambda t, y, z, value: _scaled(-t, value) * (y / z / z),
     ),
-    params=("value",), promote="same",
+    params=("value",), promote="same", quiet=True,
 )  # fmt: skip
 
 

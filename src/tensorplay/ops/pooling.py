@@ -13,7 +13,7 @@ from tensorplay.ops.elementwise import where
 from tensorplay.ops.kernels import typed
 from tensorplay.ops.kinds import front, linear, public, publish
 from tensorplay.ops.matrices import Matrix, matrix_along
-from tensorplay.ops.windows import Pairs, out_sizes, padded, per_dim, unpadded
+from tensorplay.ops.windows import Pairs, out_sizes, padded, per_dim, plan_of, unpadded
 
 # --- sums over windows, one dim after the other ---------------------------------------------------
 
@@ -150,6 +150,29 @@ def pooled_sizes(
     return tuple(counts), tuple(pads)
 
 
+@functools.lru_cache(maxsize=1024, typed=True)
+def plan_pool(
+    name: str, spatial: int, shape: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any,
+    dilation: Any, ceil_mode: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """(kernel, stride, padding, dilation, (number of windows, padding that makes them fit)).
+
+    Raises:
+        RuntimeError: for sizes for which pooling is not defined.
+    """
+    if len(shape) not in (spatial + 1, spatial + 2) or not all(shape[-spatial - 1 :]):
+        raise RuntimeError(
+            f"{name}(): expected an input of {spatial + 1} (unbatched) or {spatial + 2} dims with "
+            f"non-zero sizes, got shape {list(shape)}"
+        )
+    kernel = per_dim(name, "kernel_size", kernel_size, spatial)
+    step = kernel if stride is None or stride == () else per_dim(name, "stride", stride, spatial)
+    pad = per_dim(name, "padding", padding, spatial)
+    dil = per_dim(name, "dilation", dilation, spatial)
+    fitting = pooled_sizes(name, shape[-spatial:], kernel, step, pad, dil, ceil_mode)
+    return kernel, step, pad, dil, fitting
+
+
 def check_pool_input(name: str, input: Tensor, spatial: int) -> None:
     """Refuse inputs that are not (C, *sizes) or (N, C, *sizes), or have no elements per sample."""
     shape = tuple(input.shape)
@@ -164,23 +187,33 @@ def _avg_pool(
     name: str, spatial: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, count_include_pad: bool, divisor_override: int | None,
 ) -> Tensor:  # fmt: skip
-    check_pool_input(name, input, spatial)
-    kernel = per_dim(name, "kernel_size", kernel_size, spatial)
-    step = kernel if stride is None or stride == () else per_dim(name, "stride", stride, spatial)
-    pad = per_dim(name, "padding", padding, spatial)
-    sizes = tuple(input.shape[-spatial:])
-    counts, pads = pooled_sizes(name, sizes, kernel, step, pad, (1,) * spatial, ceil_mode)
+    kernel, step, pads, divisor = plan_of(
+        _plan_avg, name, spatial, input.shape, kernel_size, stride, padding, ceil_mode,
+        count_include_pad,
+    )  # fmt: skip
     if divisor_override is not None:
         if divisor_override == 0:
             raise RuntimeError(f"{name}(): divisor must be not zero")
-        return mean_pool(input, kernel, step, pads, float(divisor_override))
+        divisor = float(divisor_override)
+    return mean_pool(input, kernel, step, pads, divisor)
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _plan_avg(
+    name: str, spatial: int, shape: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any,
+    ceil_mode: bool, count_include_pad: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """(kernel, stride, padding, divisor: a number, or per dim one for each window)."""
+    kernel, step, pad, _, (counts, pads) = plan_pool(
+        name, spatial, shape, kernel_size, stride, padding, 1, ceil_mode
+    )
     if all(a == b == 0 for a, b in pads) or (count_include_pad and not ceil_mode):
-        return mean_pool(input, kernel, step, pads, float(math.prod(kernel)))
+        return kernel, step, pads, float(math.prod(kernel))
     divisor = tuple(
         _window_counts(size, k, s, p, count, count_include_pad)
-        for size, k, s, p, count in zip(sizes, kernel, step, pad, counts, strict=True)
+        for size, k, s, p, count in zip(shape[-spatial:], kernel, step, pad, counts, strict=True)
     )
-    return mean_pool(input, kernel, step, pads, divisor)
+    return kernel, step, pads, divisor
 
 
 def _window_counts(

@@ -102,12 +102,13 @@ def _matmul_by_right(g: Any, x: Any, y_shape: Any) -> Any:
 
 outer_op = multilinear(
     "outer",
-    lambda x, y: x[..., :, None] * y[..., None, :],
+    core.outer_kernel,
     lambda g, y: matmul(g, conjugate(y).unsqueeze(-1)).squeeze(-1),
     lambda g, x: matmul(conjugate(x).unsqueeze(-2), g).squeeze(-2),
     batch=leading(1, 1),
     promote="same",
     broadcasts=True,
+    quiet=True,
 )
 
 
@@ -203,8 +204,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     Raises:
         RuntimeError: if one is not a matrix, the dtypes differ or the shapes do not fit.
     """
-    _need_ndim("mm", input=(input, 2), mat2=(mat2, 2))
-    check_product("mm", input, mat2)
+    if not core.fits_product(input, 2, mat2, 2):
+        _need_ndim("mm", input=(input, 2), mat2=(mat2, 2))
+        check_product("mm", input, mat2)
     return matmul(input, mat2)
 
 
@@ -215,9 +217,9 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     Raises:
         RuntimeError: if one has not three dims, the dtypes differ or the shapes do not fit.
     """
-    _need_ndim("bmm", input=(input, 3), mat2=(mat2, 3))
-    check_product("bmm", input, mat2)
-    if input.shape[0] != mat2.shape[0]:
+    if not core.fits_product(input, 3, mat2, 3):
+        _need_ndim("bmm", input=(input, 3), mat2=(mat2, 3))
+        check_product("bmm", input, mat2)
         raise RuntimeError(
             f"bmm(): input of shape {list(input.shape)} and mat2 of shape {list(mat2.shape)} "
             "are batches of different length; use matmul() to broadcast"
@@ -232,8 +234,9 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     Raises:
         RuntimeError: if the numbers of dims, the dtypes or the shapes do not fit.
     """
-    _need_ndim("mv", input=(input, 2), vec=(vec, 1))
-    check_product("mv", input, vec)
+    if not core.fits_product(input, 2, vec, 1):
+        _need_ndim("mv", input=(input, 2), vec=(vec, 1))
+        check_product("mv", input, vec)
     return matmul(input, vec)
 
 
@@ -244,8 +247,9 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     Raises:
         RuntimeError: if one is not a vector, the dtypes or the lengths differ.
     """
-    _need_ndim("dot", input=(input, 1), tensor=(tensor, 1))
-    check_product("dot", input, tensor)
+    if not core.fits_product(input, 1, tensor, 1):
+        _need_ndim("dot", input=(input, 1), tensor=(tensor, 1))
+        check_product("dot", input, tensor)
     return matmul(input, tensor)
 
 

@@ -108,7 +108,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
             f"equal(): expected tensors of the same dtype, got {input.dtype} and {other.dtype}"
         )
     x, y = core.array_of(input, "equal()"), core.array_of(other, "equal()")
-    return bool((x == y).all())
+    return core.same_elements(x, y)
 
 
 @public()

@@ -40,6 +40,10 @@ def arange(
     >>> tp.arange(3), tp.arange(1, 2, 0.5)
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
+    if dtype is None:
+        made = core.counting(start, end, step, (out, layout, device), requires_grad)
+        if made is not None:
+            return made
     check_placement("arange", device, layout)
     if end is None:
         start, end = 0, start
@@ -70,6 +74,9 @@ def arange(
     return finished(array.astype(target.numpy, copy=False), "arange", requires_grad, out)
 
 
+_REAL = frozenset((int, float))
+
+
 def _evenly(start: Any, end: Any, steps: Any, dtype: Any, out: Any, name: str) -> Any:
     """(`steps` numbers from start to end, both exact, computed from the nearer end; the dtype)."""
     if steps is None:
@@ -88,6 +95,8 @@ def _evenly(start: Any, end: Any, steps: Any, dtype: Any, out: Any, name: str) -
         first, last = (int(np.array(int(v)).astype(target.numpy)) for v in (first, last))
     if steps < 2:
         return np.array([first] * steps, dtype=np.result_type(type(first), float)), target
+    if type(first) in _REAL and type(last) in _REAL:
+        return core.evenly_spaced(first, last, steps), target
     step = (last - first) / (steps - 1)
     positions = np.arange(steps)
     return np.where(
@@ -119,6 +128,9 @@ def linspace(
     >>> tp.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    made = core.spaced(start, end, steps, (out, dtype, layout, device), requires_grad)
+    if made is not None:
+        return made
     check_placement("linspace", device, layout)
     array, target = _evenly(start, end, steps, dtype, out, "linspace")
     return finished(array.astype(target.numpy), "linspace", requires_grad, out)
@@ -176,7 +188,7 @@ def eye(
     if n < 0 or columns < 0:
         raise RuntimeError(f"eye(): n and m must not be negative, got n={n}, m={m}")
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "eye")
-    return finished(np.eye(n, columns, dtype=target.numpy), "eye", requires_grad, out)
+    return finished(core.identity_array(n, columns, target.numpy), "eye", requires_grad, out)
 
 
 def _triangle(name: str, indices: Any, row: int, col: int, dtype: Any) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.activations import in_place
 from tensorplay.ops.elementwise import relu, where
@@ -28,15 +29,21 @@ def _elu_vjp(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> 
 
 elu_op = elementwise(
     "elu",
-    typed("elu", _elu_kernel, "f"),
+    core.MapKernel("elu", 1, typed("elu", _elu_kernel, "f")),
     vjp=_elu_vjp,
     params=("alpha", "scale", "input_scale"),
+    quiet=True,
 )
 leaky_relu_op = elementwise(
     "leaky_relu",
-    typed("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope), "f"),
+    core.MapKernel(
+        "leaky_relu",
+        1,
+        typed("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope), "f"),
+    ),
     vjp=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
     params=("negative_slope",),
+    quiet=True,
 )
 prelu_op = elementwise(
     "prelu",

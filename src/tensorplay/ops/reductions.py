@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from builtins import any as any_of
 from typing import Any
 
 import numpy as np
@@ -19,8 +17,6 @@ from tensorplay.ops.kinds import (
     public,
     require_tensor,
     shifting,
-    wrap_dim,
-    wrap_dims,
 )
 from tensorplay.ops.scans import cumprod_op, exp_difference, previous, refuse_complex, result_kind
 from tensorplay.ops.shaping import reshape_to
@@ -30,39 +26,12 @@ from tensorplay.ops.structure import convert, expand_to
 
 MAX_DIMS = 64
 EVERY = tuple(tuple(range(n)) for n in range(MAX_DIMS + 1))
-ONE = tuple((n,) for n in range(MAX_DIMS))
 
 over_dims = shifting(dims=("dims",))
 along_dim = shifting(dims=("dim",))
 
 
-@functools.lru_cache(maxsize=4096)
-def _wrapped(dims: tuple[int, ...], ndim: int, name: str) -> tuple[int, ...] | None:
-    # Only of plain ints: anything else may hash and compare as it likes.
-    if any_of(type(d) is not int for d in dims):
-        return None
-    return wrap_dims(dims, ndim, name)
-
-
-def reduced_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
-    """The dims that a reduction's argument `dim` means, as a sorted tuple."""
-    try:
-        ndim = input.ndim
-    except AttributeError:
-        require_tensor(input, name)
-        raise
-    if dim is None:
-        return EVERY[ndim]
-    if type(dim) is int:
-        if -ndim <= dim < ndim:
-            return ONE[dim % ndim]
-        wrap_dim(dim, input, name)  # raises, unless there are no dims
-        return ()
-    if type(dim) is tuple:
-        found = _wrapped(dim, ndim, name)
-        if found is not None:
-            return found
-    return wrap_dims(dim, input, name)
+reduced_dims = core.reduced_dims
 
 
 def restore(y: Any, shape: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
@@ -293,11 +262,14 @@ def prod(
 def _truth(name: str) -> Primitive:
     test = getattr(np, name)
 
-    def kernel(x: np.ndarray, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def fallback(x: np.ndarray, dims: tuple[int, ...], keepdim: bool) -> Any:
         found = test(x, axis=dims, keepdims=keepdim)
         return found.astype(np.uint8) if x.dtype == np.uint8 else found
 
-    return constant(name, kernel, params=("dims", "keepdim"), batch=over_dims)
+    kernel = core.TruthKernel(fallback, name == "all")
+    return constant(
+        name, kernel, params=("dims", "keepdim"), batch=over_dims, quiet=True
+    )  # fmt: skip
 
 
 all_op = _truth("all")
@@ -311,7 +283,7 @@ count_nonzero_op = constant(
 
 
 def _tested_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
-    if dim is not None and not isinstance(dim, int) and not len(dim):
+    if dim is not None and type(dim) is not int and not isinstance(dim, int) and not len(dim):
         return ()
     return reduced_dims(dim, input, name)
 

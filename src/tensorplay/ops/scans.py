@@ -25,6 +25,7 @@ from tensorplay.ops.kinds import (
 from tensorplay.ops.structure import convert
 
 _along_dim = shifting(dims=("dim",))
+refuse_complex = core.refuse_complex
 
 
 # --- helpers --------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def _accumulate(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
 
 cumsum_op = linear(
     "cumsum",
-    _accumulate(np.add),
+    core.ScanKernel(_accumulate(np.add)),
     lambda g, dim, reverse: cumsum_op(g, dim, not reverse),
     params=("dim", "reverse"),
     batch=_along_dim,
@@ -200,7 +201,7 @@ def _cumprod_vjp(g: Any, x: Any, out: Any, dim: int, reverse: bool) -> Any:
 
 cumprod_op = primitive(
     "cumprod",
-    _accumulate(np.multiply),
+    core.ScanKernel(_accumulate(np.multiply), True),
     params=("dim", "reverse"),
     vjp=_cumprod_vjp,
     jvp=lambda t, x, out, dim, reverse: recurrence(
@@ -315,18 +316,6 @@ def _running_place(name: str, operator: Any, input: Tensor, dim: int) -> Any:
     refuse_complex(name, input)
     dim = wrap_dim(dim, input, name)
     return operator(input, dim) if input.ndim else with_dims(operator, input, 0)
-
-
-def refuse_complex(name: str, input: Tensor) -> None:
-    """Check that elements can be ordered.
-
-    Raises:
-        NotImplementedError: (a RuntimeError) for a complex tensor.
-    """
-    if input.dtype.is_complex:
-        raise NotImplementedError(
-            f"{name}(): complex numbers are not ordered, got dtype {input.dtype}; use e.g. .abs()"
-        )
 
 
 # --- log-sum-exp ----------------------------------------------------------------------------------

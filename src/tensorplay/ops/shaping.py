@@ -81,7 +81,7 @@ def reshape_to(x: Any, shape: tuple[int, ...]) -> Tensor:
     """x in another shape: a view where its memory allows, else a copy."""
     if core.can_view(x, shape):
         return view_op(x, shape)
-    return view_op(contiguous(x), shape)
+    return view_op(core.contiguous(x), shape)
 
 
 @public()
@@ -147,13 +147,7 @@ contiguous_op = linear(
 )  # fmt: skip
 
 
-@method()
-def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """This tensor with its elements in order in memory: itself when they are, else a copy.
-
-    memory_format: accepted as PyTorch does; the order is always that of the dims.
-    """
-    return self if self.is_contiguous() else contiguous_op(self)
+install_method("contiguous", core.contiguous)
 
 
 @public()
@@ -169,10 +163,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         )
     if first == last:
         return input
-    shape = tuple(input.shape)
-    return reshape_to(
-        input, shape[:first] + (math.prod(shape[first : last + 1]),) + shape[last + 1 :]
-    )
+    return reshape_to(input, core.joined_dims(input, first, last))
 
 
 @public()
@@ -225,24 +216,13 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
         RuntimeError: unless `dims` names every dim once.
     """
     given = sizes_of(order if dims is None else (dims,), "permute")
-    order = tuple(wrap_dim(d, input, "permute") for d in given)
-    if sorted(order) != list(range(input.ndim)):
-        raise RuntimeError(
-            f"permute(): dims {given} must name each dim of a tensor of shape {list(input.shape)} "
-            "once"
-        )
-    return permute_op(input, order)
+    return permute_op(input, core.order_of_dims(given, input, "permute"))
 
 
 @public(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`input` with two dims exchanged (a view)."""
-    ndim = input.ndim
-    a, b = wrap_dim(dim0, input, "transpose"), wrap_dim(dim1, input, "transpose")
-    order = list(range(ndim))
-    if ndim:
-        order[a], order[b] = b, a
-    return permute_op(input, tuple(order))
+    return permute_op(input, core.exchanged_dims(input, dim0, dim1, "transpose"))
 
 
 @public()
@@ -322,25 +302,14 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 @public()
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """`input` without its dims of size one, or without those of `dim` that have size one."""
-    shape = input.shape
     dims = wrap_dims(dim, input, "squeeze", empty_is_all=False)
-    return squeeze_op(input, tuple(d for d in dims if shape[d] == 1))
+    return squeeze_op(input, core.dims_of_size_one(input, dims))
 
 
 # --- broadcasting ---------------------------------------------------------------------------------
 
 
-def broadcast_shapes_of(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that `shapes` broadcast to.
-
-    Raises:
-        RuntimeError: if they do not.
-    """
-    try:
-        return tuple(np.broadcast_shapes(*[tuple(s) for s in shapes]))
-    except ValueError:
-        listed = " and ".join(str(list(s)) for s in shapes)
-        raise RuntimeError(f"{name}(): shapes {listed} cannot be broadcast together") from None
+broadcast_shapes_of = core.broadcast_shapes_of
 
 
 @method()
@@ -417,7 +386,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     return sum_to(self, sizes)
 
 
-install_method("T", property(lambda self: permute_op(self, tuple(reversed(range(self.ndim))))))
+install_method("T", property(lambda self: permute_op(self, core.reversed_dims(self))))
 install_method("mT", property(lambda self: self.transpose(-2, -1)))
 
 core.register_layer(

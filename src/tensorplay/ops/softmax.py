@@ -40,17 +40,18 @@ def _along_dim(loop: str, fallback: Callable[..., Any], two: bool = False) -> Ca
 
     Half precision is computed in float32, as PyTorch does.
     """
-    rows = core.RowKernel(loop, fallback, two)
 
-    def kernel(*args: Any) -> np.ndarray:
+    def general(*args: Any) -> np.ndarray:
         *arrays, dim = args
         dtype = arrays[0].dtype
         if dtype.itemsize == 2:
             arrays = [x.astype(np.float32) for x in arrays]
-        out = rows(*[np.ascontiguousarray(x) for x in arrays], dim)
+        arrays = [np.ascontiguousarray(x) for x in arrays]
+        out = (plain if arrays[0].ndim and arrays[0].size else fallback)(*arrays, dim)
         return out if out.dtype == dtype else out.astype(dtype)
 
-    return kernel
+    plain = core.RowKernel(loop, fallback, two)
+    return core.RowKernel(loop, general, two)
 
 
 # --- primitives -----------------------------------------------------------------------------------

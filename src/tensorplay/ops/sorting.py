@@ -69,8 +69,9 @@ def _kth_kernel(x: np.ndarray, k: int, dim: int) -> np.ndarray:
 along_dim = shifting(dims=("dim",))
 argsort_op = constant("argsort", order_kernel, params=("dim", "descending"), batch=along_dim)
 largest_op = constant(
-    "topk_indices", _largest_kernel, params=("k", "dim", "largest", "ordered"), batch=along_dim
-)
+    "topk_indices", core.TopKernel(_largest_kernel), params=("k", "dim", "largest", "ordered"),
+    batch=along_dim, quiet=True,
+)  # fmt: skip
 kth_op = constant("kthvalue_index", _kth_kernel, params=("k", "dim"), batch=along_dim)
 sort_op, topk_op, kthvalue_op = gathering("sort"), gathering("topk"), gathering("kthvalue")
 

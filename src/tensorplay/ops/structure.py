@@ -29,20 +29,15 @@ def _cast_back(g: Any, source: dtypes.dtype) -> Any:
     return convert(g, source)
 
 
-def _cast_kernel(x: np.ndarray, dtype: dtypes.dtype, source: dtypes.dtype) -> np.ndarray:
-    if x.dtype.kind == "c" and dtype.category < dtypes.COMPLEX:
-        x = x.real
-    return x.astype(dtype.numpy)
-
-
 # `source` is the dtype of the input: what the reverse rule needs of it.
 cast_op = primitive(
     "to_dtype",
-    _cast_kernel,
+    core.cast_kernel,
     params=("dtype", "source"),
     vjp=_cast_back,
     jvp=lambda t, dtype: cast(t, dtype) if dtype.category >= dtypes.FLOAT else None,
     batch=batch_elementwise,
+    quiet=True,
     node_name="ToCopyBackward0",
 )
 

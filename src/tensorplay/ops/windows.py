@@ -40,6 +40,14 @@ def per_dim(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]
     return tuple(int(v) for v in value)
 
 
+def plan_of(plan: Any, *args: Any) -> Any:
+    """A cached plan; lists in the arguments (which no cache takes) count as tuples."""
+    try:
+        return plan(*args)
+    except TypeError:
+        return plan(*[tuple(arg) if isinstance(arg, list) else arg for arg in args])
+
+
 def require_positive(name: str, **arguments: tuple[int, ...]) -> None:
     """Refuse sizes that are not positive.
 
