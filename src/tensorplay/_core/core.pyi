@@ -2549,6 +2549,46 @@ class MapInplace:
 
     def __init__(self, kernel: MapKernel, keyword: builtins.str, default: Any = None) -> None: ...
 
+class Windows:
+    """How windows slide over images of up to three spatial dims, for compiled loops."""
+
+    fits: builtins.bool
+    def __init__(
+        self,
+        sizes: Any,
+        kernel: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        outputs: Any,
+    ) -> None: ...
+    def takes(self, *arrays: Any) -> Any:
+        """Whether the loops take these arrays."""
+
+    def matrix(
+        self,
+        x: np.ndarray[Any, Any],
+        out: np.ndarray[Any, Any],
+        images: builtins.int,
+    ) -> Any: ...
+    def add(
+        self,
+        matrix: np.ndarray[Any, Any],
+        x: np.ndarray[Any, Any],
+        images: builtins.int,
+    ) -> Any:
+        """The transpose of `matrix`: add the windows up to images, which x is overwritten with."""
+
+    def single(
+        self,
+        x: np.ndarray[Any, Any],
+        w: np.ndarray[Any, Any],
+        y: np.ndarray[Any, Any],
+        filters: builtins.int,
+        which: builtins.int,
+    ) -> Any:
+        """Convolution of each channel by itself, with its `filters` kernels, contiguous arrays."""
+
 def is_grad_enabled() -> builtins.bool:
     """Whether operations on this thread are recorded for reverse mode."""
 
@@ -3038,6 +3078,15 @@ def one_hot_array(index: np.ndarray[Any, Any], classes: builtins.int) -> Any:
 def rows_of_table(table: np.ndarray[Any, Any], index: np.ndarray[Any, Any]) -> Any:
     """The rows of a matrix that an index names, or None for what is not plain or out of range."""
 
+def channels_kernel(
+    v: Any,
+    x: np.ndarray[Any, Any],
+    w: Any,
+    b: Any,
+    sizes: builtins.tuple[Any, ...],
+    groups: builtins.int,
+    eps: builtins.float,
+) -> Any: ...
 def outer_kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
     """The products of every element of a (..., n) with every element of b (..., m)."""
 
