@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 import tensorplay.autograd.forward_ad as fwd
 from tensorplay.autograd.graph import saved_tensors_hooks

@@ -1,4 +1,4 @@
-"""Python's cyclic collector and graphs: it frees cycles through them, and does not slow long ones."""
+"""Python's cyclic collector: it frees cycles through graphs, and does not slow long ones."""
 
 import gc
 import weakref

@@ -18,7 +18,6 @@ from tensorplay.autograd.graph import draw
 
 from .support import leaf, no_collector, raises, watch
 
-
 needs_graphviz = pytest.mark.skipif(
     shutil.which("dot") is None, reason="needs Graphviz: apt install graphviz"
 )
@@ -289,4 +288,3 @@ class TestArguments:
     def test_a_leaf_alone(self):
         w = leaf([1.0])
         assert arrows(draw(w, params={"w": w}).source) == [("w", "output")]
-

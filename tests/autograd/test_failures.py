@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+
 import tensorplay as tp
 from tensorplay.autograd.graph import saved_tensors_hooks
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 from tensorplay.autograd import Function
 from tensorplay.func import grad, hessian, jacrev, jet, jvp, sparse_hessian, sparse_jacobian, vmap
@@ -133,6 +134,7 @@ class TestJet:
     def test_inside_vmap_and_around_grad(self, name):
         custom, plain = CASES[name]
         points = tp.tensor([0.3, 0.6], dtype=tp.float64)
+
         def second(f, x):
             one, zero = tp.ones_like(x), tp.zeros_like(x)
             return jet(f, (x,), ((one, zero),))[1][1]
@@ -161,9 +163,7 @@ class TestPatterns:
             return f
 
         x = tp.tensor([0.1, 0.2, 0.3, 0.4], dtype=tp.float64)
-        close(
-            sparse_jacobian(build(Exp.apply))(x).toarray(), jacrev(build(tp.exp))(x)
-        )
+        close(sparse_jacobian(build(Exp.apply))(x).toarray(), jacrev(build(tp.exp))(x))
         pattern = jacobian_pattern(build(Exp.apply), x).toarray()
         assert (pattern | (array(jacrev(build(tp.exp))(x)) != 0) == pattern).all()
         assert not pattern[:2, 2:].any()  # what does not go through the function is still known

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 from tensorplay.autograd import Function, gradcheck, gradgradcheck
 from tensorplay.autograd.gradcheck import GradcheckError

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 from tensorplay.utils.checkpoint import checkpoint
 
@@ -226,9 +227,7 @@ class TestSharing:
     def test_grad_never_aliases_anything(self):
         def different(*tensors):
             given = [array(t) for t in tensors]
-            return not any(
-                np.shares_memory(a, b) for i, a in enumerate(given) for b in given[:i]
-            )
+            return not any(np.shares_memory(a, b) for i, a in enumerate(given) for b in given[:i])
 
         x, y = large(), large()
         g = large(grad=False)

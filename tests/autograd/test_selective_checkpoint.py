@@ -35,7 +35,9 @@ class Kernels:
             assert ctx.op_output is not None
             self.asked.append(op.name)
             return (
-                CheckpointPolicy.MUST_SAVE if op.name in saved else CheckpointPolicy.PREFER_RECOMPUTE
+                CheckpointPolicy.MUST_SAVE
+                if op.name in saved
+                else CheckpointPolicy.PREFER_RECOMPUTE
             )
 
         return decide
@@ -140,9 +142,7 @@ class TestKept:
         y = run(lambda x: sum(part.sin().sum() for part in tp.linalg.eigh(x)), x,
                 policy=lambda ctx, op, *args: CheckpointPolicy.MUST_SAVE)  # fmt: skip
         (g,) = tp.autograd.grad(y, x)
-        (expected,) = tp.autograd.grad(
-            sum(part.sin().sum() for part in tp.linalg.eigh(x)), x
-        )
+        (expected,) = tp.autograd.grad(sum(part.sin().sum() for part in tp.linalg.eigh(x)), x)
         close(g, expected)
 
     def test_they_go_with_the_graph(self):

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+
 import tensorplay as tp
 from tensorplay.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
 

@@ -39,7 +39,7 @@ cdef class Windows:
         return self.fits
 
     def matrix(self, cnp.ndarray x, cnp.ndarray out, int64_t images):
-        """Write all windows of `images` single-channel images x into out (images, *kernel, *out)."""
+        """Write all windows of single-channel images x into out (images, *kernel, *out)."""
         source = cnp.PyArray_DATA(x)
         target = cnp.PyArray_DATA(out)
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:

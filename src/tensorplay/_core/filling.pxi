@@ -179,11 +179,11 @@ def counting(start, end, step, special, requires_grad):
     return fresh(array, False)
 
 
-def evenly_spaced(double first, double last, cnp.npy_intp steps):
+def evenly_spaced(double first, double last, Py_ssize_t steps):
     """`steps` (at least 2) numbers from first to last, each computed from the nearer end."""
     cdef double step = (last - first) / <double>(steps - 1)
-    cdef cnp.npy_intp i
-    cdef cnp.ndarray array = empty_array(1, &steps, cnp.NPY_DOUBLE)
+    cdef cnp.npy_intp i, size = steps
+    cdef cnp.ndarray array = empty_array(1, &size, cnp.NPY_DOUBLE)
     for i in range(steps):
         (<double*>cnp.PyArray_DATA(array))[i] = \
             first + step * <double>i if i < steps // 2 else last - step * <double>(steps - 1 - i)

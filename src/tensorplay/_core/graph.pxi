@@ -247,7 +247,7 @@ cdef inline Node edge_of(Tensor x):
     return accumulator_of(x)
 
 
-cpdef tuple gradient_edge(Tensor x):
+def gradient_edge(Tensor x):
     """(node, output number) that cotangents of `x` flow to; (None, 0) without a graph."""
     if x.flags & VIEW:
         refresh(x)
@@ -258,7 +258,12 @@ def gradient_edges(items):
     """[(node, output number), ...] of tensors and of pairs that are such edges already."""
     cdef list found = []
     for item in items:
-        found.append(gradient_edge(<Tensor>item) if is_tensor(item) else (item[0], item[1]))
+        if not is_tensor(item):
+            found.append((item[0], item[1]))
+            continue
+        if (<Tensor>item).flags & VIEW:
+            refresh(<Tensor>item)
+        found.append((edge_of(<Tensor>item), (<Tensor>item).output_nr))
     return found
 
 
@@ -485,8 +490,12 @@ cdef link(LinkedNode node, tuple inputs):
     number(node)
 
 
-cpdef attach(Tensor x, Node node, int output_number=0):
+def attach(Tensor x, Node node, int output_number=0):
     """Make `x` the given output of `node`: x then requires grad and is not a leaf."""
+    become_output(x, node, output_number)
+
+
+cdef inline become_output(Tensor x, Node node, int output_number):
     x._grad_fn = node
     x.output_nr = output_number
     x.flags |= REQUIRES_GRAD

@@ -100,8 +100,6 @@ def unpack_tensor(Packed packed):
     return unpack(packed)
 
 
-
-
 # --- hooks on one saved tensor --------------------------------------------------------------------
 
 cdef Py_ssize_t saved_index(PrimitiveNode node, str name) except -1:

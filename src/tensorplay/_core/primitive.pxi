@@ -352,6 +352,10 @@ cdef class Kernel:
     def __cinit__(self, *args, **kwargs):
         self.vectorcall = <vectorcallfunc>kernel_vectorcall
 
+    def __call__(self, *args):
+        """The kernel's result. (Calls go to `run` through the vectorcall slot.)"""
+        return self.run(PySequence_Fast_ITEMS(args), len(args))
+
     cdef object run(self, PyObject** args, Py_ssize_t n):
         raise NotImplementedError(type(self).__name__)
 

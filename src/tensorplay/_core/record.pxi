@@ -44,13 +44,13 @@ cdef record(Primitive p, tuple inputs, tuple params, object result):
             node.outputs = 1
             node.metas = ((shape_of(<Tensor>result), dtype_of(<Tensor>result)),)
         if 0 not in p.fixed:
-            attach(<Tensor>result, node)
+            become_output(<Tensor>result, node, 0)
     else:
         node.outputs = len(outs)
         node.metas = tuple([(shape_of(<Tensor>x), dtype_of(<Tensor>x)) for x in outs])
         for i in range(len(outs)):
             if i not in p.fixed and is_differentiable_typenum(typenum_of(<Tensor>outs[i])):
-                attach(<Tensor>outs[i], node, i)
+                become_output(<Tensor>outs[i], node, i)
     if tp_modes & MODE_ANOMALY:
         _layer["on_record"](node)
 

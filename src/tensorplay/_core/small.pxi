@@ -18,7 +18,7 @@ cdef extern from "small.hpp" namespace "tensorplay" nogil:
     bint max_windows[T](const T*, T*, int64_t*, int64_t, const Window&, const Window&)
 
 cdef enum:
-    SMALL_SIZE = 1 << 12     # elements up to which a plain loop costs less than NumPy's preparations
+    SMALL_SIZE = 1 << 12     # elements up to which a plain loop beats NumPy's preparations
 
 
 cdef struct Span:

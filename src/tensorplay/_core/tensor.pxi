@@ -415,6 +415,7 @@ cdef extern from "Python.h":
     int PyObject_TypeCheck(object, PyTypeObject*)
     ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject* const*, size_t, PyObject*)
     Py_ssize_t PyVectorcall_NARGS(size_t)
+    PyObject** PySequence_Fast_ITEMS(object)
     PyObject* PyVectorcall_Call(PyObject*, PyObject*, PyObject*) except NULL
     object PyObject_Vectorcall(object, PyObject* const*, size_t, PyObject*)
     PyObject* PyMethod_New(PyObject*, PyObject*) except NULL

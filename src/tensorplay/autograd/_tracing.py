@@ -1,8 +1,8 @@
 """Custom functions at the levels of transforms that interpret every operation.
 
-Such a level (Taylor coefficients, sparsity patterns) hands primitives to a handler. A custom function
-is shown to it as one more primitive: the forward runs on values, and the forward rule is the
-function's own `jvp`, or its backward transposed.
+Such a level (Taylor coefficients, sparsity patterns) hands primitives to a handler. A custom
+function is shown to it as one more primitive: the forward runs on values, and the forward rule is
+the function's own `jvp`, or its backward transposed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.autograd._context import FunctionCtx
 from tensorplay.autograd._saved import INPUT, OUTPUT, refer
@@ -44,9 +43,7 @@ class FunctionPrimitive:
                 f"{self.name}.apply(): inside this transform, a custom Function cannot change an "
                 "input in place; let it change a .clone()"
             )
-        self.fixed = frozenset(
-            i for i, j in enumerate(self.places) if j in self.lower.constant
-        )
+        self.fixed = frozenset(i for i, j in enumerate(self.places) if j in self.lower.constant)
         return tuple(self.given[j] for j in self.places)
 
     def jvp(

@@ -31,8 +31,6 @@ _rows_weight = core.NormKernel("standardize_weight", 2, 1)
 _rows_backward = core.NormKernel("standardize_backward", 2, 2, True)
 
 
-
-
 def count(x: Any, dims: Any) -> int:
     """How many elements each mean is over."""
     return math.prod(x.shape[d] for d in dims)

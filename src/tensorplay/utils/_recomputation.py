@@ -218,7 +218,7 @@ def _shown(meta: Any) -> str:
 
 
 class _Arguments:
-    """The arguments of a call. Tensors go through the hooks in force, or are checked for changes."""
+    """A call's arguments. Tensors go through the hooks in force, or are checked for changes."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         given: Any = (args, kwargs)

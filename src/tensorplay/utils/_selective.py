@@ -149,8 +149,8 @@ class _FirstRun(_Selecting):
             answer = CheckpointPolicy.MUST_SAVE if answer else CheckpointPolicy.PREFER_RECOMPUTE
         if not isinstance(answer, CheckpointPolicy):
             raise TypeError(
-                "create_selective_checkpoint_contexts(): the policy must return a CheckpointPolicy, "
-                f"got {type(answer).__name__}"
+                "create_selective_checkpoint_contexts(): the policy must return a "
+                f"CheckpointPolicy, got {type(answer).__name__}"
             )
         if answer not in _RECOMPUTED:
             after = random.get_rng_state()

@@ -262,9 +262,9 @@ class CheckpointFunction(Function):
         """Run the function again, recorded, and a backward pass through that."""
         if not core.fills_every_leaf():
             raise RuntimeError(
-                "checkpoint(): the variant with use_reentrant=True supports neither autograd.grad() "
-                "nor backward(inputs=...); give use_reentrant=False, or call backward() without "
-                "inputs"
+                "checkpoint(): the variant with use_reentrant=True supports neither "
+                "autograd.grad() nor backward(inputs=...); give use_reentrant=False, or call "
+                "backward() without inputs"
             )
         inputs = list(ctx.others)
         for i, x in zip(ctx.places, ctx.saved_tensors, strict=True):
@@ -289,7 +289,7 @@ class CheckpointFunction(Function):
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same arguments with each tensor outside of the graph, a leaf that requires grad as it did.
+    """The same arguments, each tensor now a leaf that requires grad as it did before.
 
     Raises:
         RuntimeError: if `inputs` is not a tuple.
