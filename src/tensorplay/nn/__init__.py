@@ -140,6 +140,11 @@ from tensorplay.nn.layers_recurrent import GRU as GRU
 from tensorplay.nn.layers_recurrent import LSTM as LSTM
 from tensorplay.nn.layers_recurrent import RNN as RNN
 from tensorplay.nn.layers_recurrent import RNNBase as RNNBase
+from tensorplay.nn.layers_transformer import Transformer as Transformer
+from tensorplay.nn.layers_transformer import TransformerDecoder as TransformerDecoder
+from tensorplay.nn.layers_transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from tensorplay.nn.layers_transformer import TransformerEncoder as TransformerEncoder
+from tensorplay.nn.layers_transformer import TransformerEncoderLayer as TransformerEncoderLayer
 from tensorplay.nn.module import Module as Module
 from tensorplay.nn.parameter import Buffer as Buffer
 from tensorplay.nn.parameter import Parameter as Parameter
