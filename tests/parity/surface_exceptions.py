@@ -151,8 +151,6 @@ NOT_YET = {
     "nn": "AdaptiveLogSoftmaxWithLoss Lazy* LinearCrossEntropy* "
     "UninitializedBuffer UninitializedParameter",
     "nn.utils": "remove_spectral_norm remove_weight_norm spectral_norm weight_norm",
-    "optim": "ASGD Adafactor Muon",
-    "optim.lr_scheduler": "CyclicLR",
     "autograd": "Variable detect_anomaly set_detect_anomaly gradcheck gradgradcheck profiler "
     "anomaly_mode",
 }

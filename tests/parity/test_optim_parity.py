@@ -29,6 +29,15 @@ OPTIMIZERS = [
     ("Adagrad", {"lr": 0.1, "lr_decay": 0.2, "initial_accumulator_value": 0.3}),
     ("Adadelta", {"lr": 0.5, "weight_decay": 0.1}),
     ("Rprop", {"lr": 0.1}),
+    ("ASGD", {"lr": 0.1}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.3, "alpha": 0.5, "t0": 2, "weight_decay": 0.1}),
+    ("ASGD", {"lr": 0.1, "t0": 0, "maximize": True}),
+    ("Adafactor", {"lr": 0.1}),
+    (
+        "Adafactor",
+        {"lr": 0.9, "beta2_decay": -0.3, "eps": (1e-3, 0.1), "d": 1.5, "weight_decay": 0.1},
+    ),
+    ("Adafactor", {"lr": 0.1, "maximize": True}),
 ]
 
 SCHEDULES = [
@@ -43,6 +52,17 @@ SCHEDULES = [
     ("CosineAnnealingLR", {"T_max": 4, "eta_min": 0.01}),
     ("CosineAnnealingWarmRestarts", {"T_0": 2, "T_mult": 2, "eta_min": 0.01}),
     ("OneCycleLR", {"max_lr": 0.5, "total_steps": 12}),
+    ("OneCycleLR", {"max_lr": 0.5, "epochs": 3, "steps_per_epoch": 4, "three_phase": True,
+                    "base_momentum": 0.5, "max_momentum": 0.7, "pct_start": 0.25}),
+    ("OneCycleLR", {"max_lr": [0.5], "total_steps": 12, "div_factor": 5.0,
+                    "final_div_factor": 10.0}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 3}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 2, "step_size_down": 3,
+                  "mode": "triangular2", "cycle_momentum": False}),
+    ("CyclicLR", {"base_lr": [0.1], "max_lr": [0.5], "step_size_up": 2, "mode": "exp_range",
+                  "gamma": 0.9, "base_momentum": 0.3, "max_momentum": 0.6}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 2,
+                  "scale_fn": lambda x: 1 / x, "scale_mode": "cycle"}),
     ("OneCycleLR", {"max_lr": 0.5, "total_steps": 12, "anneal_strategy": "linear",
                     "cycle_momentum": False}),
 ]  # fmt: skip
@@ -147,17 +167,19 @@ def test_lbfgs_takes_pytorchs_steps(search, history):
 @pytest.mark.parametrize("name, options", SCHEDULES)
 def test_every_learning_rate_is_pytorchs(name, options):
     ours, theirs, mine, reference = both(
-        lambda xs: optim.SGD(xs, lr=0.1), lambda xs: torch.optim.SGD(xs, lr=0.1)
+        lambda xs: optim.SGD(xs, lr=0.1, momentum=0.9),
+        lambda xs: torch.optim.SGD(xs, lr=0.1, momentum=0.9),
     )
-    a = getattr(optim.lr_scheduler, name)(
-        mine, **{k: v for k, v in options.items() if k != "cycle_momentum"}
-    )
-    b = getattr(torch.optim.lr_scheduler, name)(
-        reference, **({"cycle_momentum": False} if name == "OneCycleLR" else {}) | options
-    )
+    a = getattr(optim.lr_scheduler, name)(mine, **options)
+    b = getattr(torch.optim.lr_scheduler, name)(reference, **options)
     rates = []
     for _ in range(11):
-        rates.append((a.get_last_lr(), b.get_last_lr()))
+        rates.append(
+            (
+                [*a.get_last_lr(), mine.param_groups[0]["momentum"]],
+                [*b.get_last_lr(), reference.param_groups[0]["momentum"]],
+            )
+        )
         mine.step()
         reference.step()
         a.step()
@@ -206,3 +228,72 @@ def test_a_plateau_lowers_the_rate_as_in_pytorch(mode, threshold_mode):
             mine.append(optimizer.param_groups[0]["lr"])
         rates.append(mine)
     np.testing.assert_allclose(*rates)
+
+
+@pytest.mark.parametrize("name", ["CyclicLR", "OneCycleLR"])
+def test_cycles_of_the_first_beta(name):
+    options = {"CyclicLR": {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 3},
+               "OneCycleLR": {"max_lr": 0.5, "total_steps": 9}}[name]  # fmt: skip
+    found = []
+    for library in (tp, torch):
+        optimizer = library.optim.Adam([library.zeros(1, requires_grad=True)], lr=0.1)
+        schedule = getattr(library.optim.lr_scheduler, name)(optimizer, **options)
+        path = []
+        for _ in range(8):
+            path.append([optimizer.param_groups[0]["lr"], *optimizer.param_groups[0]["betas"]])
+            optimizer.step()
+            schedule.step()
+        found.append(path)
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (6, 4), (3, 3)])
+@pytest.mark.parametrize("options", [
+    {"lr": 0.1}, {"lr": 0.1, "nesterov": False, "weight_decay": 0.3, "momentum": 0.5},
+    {"lr": 0.1, "adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
+])  # fmt: skip
+def test_muon_follows_pytorch_as_closely_as_half_precision(shape, options):
+    rng = np.random.default_rng(0)
+    start, target = rng.normal(size=shape), rng.normal(size=shape)
+    ends = []
+    for library in (tp, torch):
+        x = library.tensor(start, requires_grad=True)
+        optimizer = library.optim.Muon([x], **options)
+        for _ in range(4):
+            optimizer.zero_grad()
+            ((x - library.tensor(target)) ** 2).sum().backward()
+            optimizer.step()
+        ends.append(x.detach().numpy())
+    moved = np.abs(ends[1] - start).max()
+    assert np.abs(ends[0] - ends[1]).max() < 0.05 * moved
+
+
+BAD = [
+    lambda o, x: o.ASGD([x], lr=-1),
+    lambda o, x: o.ASGD([x], weight_decay=-1),
+    lambda o, x: o.Adafactor([x], beta2_decay=0.5),
+    lambda o, x: o.Adafactor([x], eps=(-1, 1e-3)),
+    lambda o, x: o.Adafactor([x], d=0.5),
+    lambda o, x: o.Muon([x]),
+    lambda o, x: o.Muon([x.reshape(1, 2).detach().requires_grad_()], lr=-1),
+    lambda o, x: o.Muon([x.reshape(1, 2).detach().requires_grad_()], adjust_lr_fn="no"),
+    lambda o, x: o.lr_scheduler.CyclicLR(o.Adagrad([x]), 0.1, 0.5),
+    lambda o, x: o.lr_scheduler.CyclicLR(o.SGD([x], lr=0.1, momentum=0.5), 0.1, 0.5, mode="no"),
+    lambda o, x: o.lr_scheduler.CyclicLR(o.SGD([x], lr=0.1, momentum=0.5), [0.1, 0.2], 0.5),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adagrad([x]), 0.1, 5),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adam([x]), 0.1),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adam([x]), 0.1, 0),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adam([x]), 0.1, epochs=3),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adam([x]), 0.1, 5, pct_start=2.0),
+    lambda o, x: o.lr_scheduler.OneCycleLR(o.Adam([x]), 0.1, 5, anneal_strategy="no"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_options_that_are_refused(number):
+    types = []
+    for library in (torch, tp):
+        with pytest.raises(Exception) as error:
+            BAD[number](library.optim, library.zeros(2, requires_grad=True))
+        types.append(error.type)
+    assert issubclass(types[1], types[0])

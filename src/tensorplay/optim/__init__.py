@@ -10,6 +10,9 @@ from tensorplay.optim.adaptive import Adadelta as Adadelta
 from tensorplay.optim.adaptive import Adagrad as Adagrad
 from tensorplay.optim.adaptive import RMSprop as RMSprop
 from tensorplay.optim.adaptive import Rprop as Rprop
+from tensorplay.optim.averaged import ASGD as ASGD
 from tensorplay.optim.lbfgs import LBFGS as LBFGS
+from tensorplay.optim.matrices import Adafactor as Adafactor
+from tensorplay.optim.matrices import Muon as Muon
 from tensorplay.optim.optimizer import Optimizer as Optimizer
 from tensorplay.optim.sgd import SGD as SGD

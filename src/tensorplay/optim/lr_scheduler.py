@@ -8,63 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from tensorplay.optim.cyclic import CyclicLR as CyclicLR
+from tensorplay.optim.cyclic import OneCycleLR as OneCycleLR
 from tensorplay.optim.optimizer import Optimizer
-
-
-class LRScheduler:
-    """Sets the learning rates of an optimiser at each `step()`; write `get_lr()`.
-
-    optimizer: whose groups are changed. last_epoch: the number of the last step, -1 to start.
-
-    Raises:
-        TypeError: for anything but an Optimizer.
-    """
-
-    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
-        for i, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an "
-                    "optimizer"
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
-        self._last_lr: list[float] = []
-        self.step()
-
-    def get_lr(self) -> list[float]:
-        """The learning rates of step number `last_epoch`; every scheduler writes its own."""
-        raise NotImplementedError(f"{type(self).__name__} does not write get_lr()")
-
-    def get_last_lr(self) -> list[float]:
-        """The learning rates that were set last."""
-        return self._last_lr
-
-    def _current(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def step(self, epoch: int | None = None) -> None:
-        """Set the learning rates of the next step (or of step number `epoch`)."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self._set(self.get_lr())
-
-    def _set(self, rates: Sequence[float]) -> None:
-        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
-        self._last_lr = self._current()
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimiser."""
-        return {key: value for key, value in vars(self).items() if key != "optimizer"}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from a `state_dict`."""
-        vars(self).update(state_dict)
+from tensorplay.optim.scheduler import LRScheduler as LRScheduler
 
 
 class _Factor(LRScheduler):
@@ -261,55 +208,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             length *= self.T_mult
         wave = (1 + math.cos(math.pi * epoch / length)) / 2
         return [self.eta_min + (base - self.eta_min) * wave for base in self.base_lrs]
-
-
-class OneCycleLR(LRScheduler):
-    """Up to `max_lr` and down again within `total_steps` (arXiv:1708.07120).
-
-    pct_start: the share of the steps that go up. anneal_strategy: 'cos' or 'linear'. div_factor,
-    final_div_factor: how much lower than max_lr the first rate is, and the last one than the first.
-    """
-
-    def __init__(
-        self, optimizer: Optimizer, max_lr: Any, total_steps: int, pct_start: float = 0.3,
-        anneal_strategy: str = "cos", div_factor: float = 25.0, final_div_factor: float = 1e4,
-        last_epoch: int = -1,
-    ) -> None:  # fmt: skip
-        if total_steps <= 0:
-            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
-        count = len(optimizer.param_groups)
-        self.max_lrs = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * count
-        self.total_steps, self.pct_start = total_steps, pct_start
-        self.anneal_strategy = anneal_strategy
-        self.div_factor, self.final_div_factor = div_factor, final_div_factor
-        for group, top in zip(optimizer.param_groups, self.max_lrs, strict=True):
-            group["initial_lr"] = top / div_factor
-        super().__init__(optimizer, last_epoch)
-
-    def _between(self, start: float, end: float, share: float) -> float:
-        if self.anneal_strategy == "linear":
-            return start + (end - start) * share
-        return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
-
-    def get_lr(self) -> list[float]:
-        if self.last_epoch > self.total_steps:
-            raise ValueError(
-                f"Tried to step {self.last_epoch} times. The specified number of total steps is "
-                f"{self.total_steps}"
-            )
-        peak = self.pct_start * self.total_steps - 1
-        rates = []
-        for base, top in zip(self.base_lrs, self.max_lrs, strict=True):
-            if self.last_epoch <= peak:
-                rates.append(self._between(base, top, self.last_epoch / peak))
-            else:
-                share = (self.last_epoch - peak) / (self.total_steps - 1 - peak)
-                rates.append(self._between(top, base / self.final_div_factor, share))
-        return rates
 
 
 class SequentialLR(LRScheduler):
