@@ -7,6 +7,9 @@ from tensorplay.func.jacobians import hessian as hessian
 from tensorplay.func.jacobians import jacfwd as jacfwd
 from tensorplay.func.jacobians import jacrev as jacrev
 from tensorplay.func.modules import functional_call as functional_call
+from tensorplay.func.modules import (
+    replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_,
+)
 from tensorplay.func.modules import stack_module_state as stack_module_state
 from tensorplay.func.operators import divergence as divergence
 from tensorplay.func.operators import ggnvp as ggnvp

@@ -129,3 +129,19 @@ def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         made = stack([core.detach(state[name]) for state in states])
         stacked[name] = made.requires_grad_(first.requires_grad)
     return stacked
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Take the running statistics away from every batch norm in a module, in place; gives it back.
+
+    A batch norm that updates them cannot be called inside vmap.
+
+    >>> import tensorplay as tp
+    >>> model = tp.nn.Sequential(tp.nn.BatchNorm1d(3))
+    >>> tp.func.replace_all_batch_norm_modules_(model)[0].running_mean is None
+    True
+    """
+    for module in root.modules():
+        if getattr(module, "track_running_stats", False) and hasattr(module, "drop_running_stats"):
+            module.drop_running_stats()
+    return root

@@ -47,6 +47,9 @@ from tensorplay.nn.layers_conv import Conv3d as Conv3d
 from tensorplay.nn.layers_conv import ConvTranspose1d as ConvTranspose1d
 from tensorplay.nn.layers_conv import ConvTranspose2d as ConvTranspose2d
 from tensorplay.nn.layers_conv import ConvTranspose3d as ConvTranspose3d
+from tensorplay.nn.layers_large import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
+from tensorplay.nn.layers_large import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from tensorplay.nn.layers_large import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from tensorplay.nn.layers_linear import Flatten as Flatten
 from tensorplay.nn.layers_linear import Identity as Identity
 from tensorplay.nn.layers_linear import Linear as Linear

@@ -84,6 +84,11 @@ class _BatchNorm(_RunningNorm):
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
+    def drop_running_stats(self) -> None:
+        """Have no running statistics any more, so that each batch is normalised by its own."""
+        self.running_mean = self.running_var = self.num_batches_tracked = None
+        self.track_running_stats = False
+
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
         factor = 0.0 if self.momentum is None else self.momentum

@@ -132,7 +132,8 @@ def _layers(
     for i in range(count):
         own = list(params[i * (each + projected) : (i + 1) * (each + projected)])
         projection = own.pop() if projected else None
-        found.append(_Weights(*own[:2], *(own[2:] or (None, None)), projection))
+        biases = (own[2], own[3]) if has_biases else (None, None)
+        found.append(_Weights(own[0], own[1], *biases, projection))
     return found
 
 
@@ -169,9 +170,8 @@ def _run(
         for direction in range(directions):
             i = layer * directions + direction
             state = tuple(s.select(0, i) for s in states)
-            scan = _scan if sizes is None else _scan_packed
-            where = (x,) if sizes is None else (x, sizes)
-            out, state = scan(*where, state, weights[i], _STEPS[name], bool(direction))
+            how = state, weights[i], _STEPS[name], bool(direction)
+            out, state = _scan(x, *how) if sizes is None else _scan_packed(x, sizes, *how)
             found.append(out)
             last.append(state)
         x = found[0] if directions == 1 else cat(found, -1)

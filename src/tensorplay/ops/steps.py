@@ -46,8 +46,8 @@ def upsample_bilinear2d_aa(
 
 def _pool_kernel(u: np.ndarray, x: np.ndarray, index: np.ndarray) -> np.ndarray:
     lead = x.shape[:-2]
-    flat = [a.reshape((*lead, math.prod(a.shape[-2:]))) for a in (u, index)]
-    return put_add_kernel(*flat, math.prod(x.shape[-2:])).reshape(x.shape)
+    flat, places = (a.reshape((*lead, math.prod(a.shape[-2:]))) for a in (u, index))
+    return put_add_kernel(flat, places, math.prod(x.shape[-2:])).reshape(x.shape)
 
 
 def _pool_transpose(g: Any, index: Any) -> Any:
