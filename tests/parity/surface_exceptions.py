@@ -144,10 +144,3 @@ EXCEPTIONS = {
                    "partial ref wraps"),
     ],
 }  # fmt: skip
-
-#: Names that are to come: not built yet, and no mistake once they are there.
-NOT_YET = {
-    "nn": "Lazy* UninitializedBuffer UninitializedParameter",
-    "autograd": "Variable detect_anomaly set_detect_anomaly gradcheck gradgradcheck profiler "
-    "anomaly_mode",
-}
