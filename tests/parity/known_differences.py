@@ -19,3 +19,9 @@ KNOWN["linalg.norm:subgradients_at_zero"] = (
     ("gradgrad",),
     "PyTorch's second derivatives of a norm at zero are NaN; here the subgradient 0 is constant",
 )
+
+
+#: Rows whose results share memory, or can be written, in one library only, and why.
+SHARING = {
+    "copy": "an internal step of copy_, whose result is never seen",
+}

@@ -95,6 +95,11 @@ def version_object(Tensor x):
     return version_of(x)
 
 
+def apart(Tensor x, Tensor source):
+    """x, copied where it shares memory with `source`."""
+    return _layer["clone"](x) if x.version is not None and x.version is source.version else x
+
+
 def hide_forward_levels():
     """Turn forward mode off for the levels that are open; `show_forward_levels` undoes it."""
     hidden = [level for level in _stack.active if (<Level>level).kind == "forward"

@@ -239,7 +239,8 @@ cdef write_values(Tensor x, Tensor value, str name):
                 "tensor inside")
         if not (<object>x._array).flags.writeable:
             raise RuntimeError(f"{name}(): the tensor is over a read-only array; use .clone()")
-        check_self_overlap(x, name)
+        if name not in ("zero_", "fill_") or value.flags & (REQUIRES_GRAD | TANGENT):
+            check_self_overlap(x, name)
         if tp_modes & MODE_MUTATION:
             _layer["before_write"](x)
         np.copyto(x._array, value._array, casting="unsafe")

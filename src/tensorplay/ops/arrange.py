@@ -234,7 +234,7 @@ def repeat_interleave(
         raise RuntimeError(f"repeat_interleave(): repeats must not be negative, got {repeats}")
     shape = tuple(x.shape)
     wide = expand_to(x.unsqueeze(dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-    return reshape_to(wide, (*shape[:dim], size * repeats, *shape[dim + 1 :]))
+    return core.apart(reshape_to(wide, (*shape[:dim], size * repeats, *shape[dim + 1 :])), input)
 
 
 def _repeats(repeats: Tensor, size: int) -> Tensor:

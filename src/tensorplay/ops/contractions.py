@@ -438,7 +438,7 @@ def product_of_chain(name: str, tensors: Sequence[Any]) -> Tensor:
     if not tensors:
         raise RuntimeError(f"{name}(): expected at least one tensor, got none")
     if len(tensors) == 1:
-        return tensors[0]
+        return tensors[0].clone()
     for i, x in enumerate(tensors):
         allowed = (1, 2) if i in (0, len(tensors) - 1) else (2,)
         if x.ndim not in allowed:

@@ -216,6 +216,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     if n == 0:
         # Constant, yet recorded, so that a loss of it alone can be differentiated.
         return drop(input, core.from_array(np.array(True))) + identity(input.shape[-1], input)
+    if n == 1:
+        return input.clone()
     base = input if n > 0 else inv(input)
     result: Any = None  # set at the last bit at the latest
     count = abs(n)

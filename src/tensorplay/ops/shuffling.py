@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.kinds import public, publish
 
@@ -27,7 +28,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     n = len(lead)
     x = input.reshape((*lead, c // (r * r), r, r, h, w))
     x = x.permute((*range(n), n, n + 3, n + 1, n + 4, n + 2))
-    return x.reshape((*lead, c // (r * r), h * r, w * r))
+    return core.apart(x.reshape((*lead, c // (r * r), h * r, w * r)), input)
 
 
 @public(method=False)
@@ -52,7 +53,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     n = len(lead)
     x = input.reshape((*lead, c, h // r, r, w // r, r))
     x = x.permute((*range(n), n, n + 2, n + 4, n + 1, n + 3))
-    return x.reshape((*lead, c * r * r, h // r, w // r))
+    return core.apart(x.reshape((*lead, c * r * r, h // r, w // r)), input)
 
 
 @public(method=False)
