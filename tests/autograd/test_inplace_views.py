@@ -5,7 +5,7 @@ import pytest
 
 import tensorplay as tp
 
-from .support import ON_TORCH, beyond_torch, close, const, leaf, raises
+from .support import ON_TORCH, array, beyond_torch, close, const, leaf, raises
 
 VIEWS = {
     "select": lambda x: x[0],
@@ -681,3 +681,173 @@ class TestExpanded:
         with raises(RuntimeError, "add_", "int64"):
             n.add_(1.5)
         assert x._version == n._version == 0
+
+
+class TestAnotherForm:
+    """`t_`, `unsqueeze_` and their kin: the memory stays, with the history and with its views."""
+
+    FORMS = {
+        "t_": lambda x: x.t_(),
+        "unsqueeze_": lambda x: x.unsqueeze_(1),
+        "squeeze_": lambda x: x.unsqueeze_(0).squeeze_(),
+        "transpose_": lambda x: x.transpose_(0, 1),
+        "twice": lambda x: x.t_().unsqueeze_(0),
+    }
+    VIEWS = {
+        "transpose": lambda x: x.t(),
+        "row": lambda x: x[1],
+        "column": lambda x: x[:, 1],
+        "flat": lambda x: x.view(-1),
+        "diagonal of a slice": lambda x: x[:, 1:].diagonal(),
+    }
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_views_made_before_follow_changes_made_after(self, form, view):
+        start = np.arange(6.0).reshape(2, 3)
+        weights = leaf(start + 1)
+        x = weights * 1
+        v = self.VIEWS[view](x)
+        self.FORMS[form](x)
+        x.mul_(3)
+        close(v, 3 * array(self.VIEWS[view](const(start + 1))))
+        v.sin().sum().backward()
+        expected = leaf(start + 1)
+        self.VIEWS[view](expected * 3).sin().sum().backward()
+        close(weights.grad, expected.grad)
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_changes_of_such_a_view_reach_the_tensor(self, form, view):
+        start = np.arange(6.0).reshape(2, 3) / 5
+        w = leaf(start)
+        x = w * 1
+        v = self.VIEWS[view](x)
+        self.FORMS[form](x)
+        v.mul_(2)
+        (x.sin() * 5).sum().backward()
+        expected = leaf(start)
+        y = expected * 1
+        self.VIEWS[view](y).mul_(2)
+        (y.sin() * 5).sum().backward()
+        close(w.grad, expected.grad)
+
+    @beyond_torch  # which leaves the history behind: a gradient of the wrong shape, or elements
+    @pytest.mark.parametrize("form", FORMS)
+    def test_under_no_grad_the_history_follows(self, form):
+        w = leaf(np.arange(6.0).reshape(2, 3))
+        x = w * 2
+        with tp.no_grad():
+            self.FORMS[form](x)
+        factor = np.random.default_rng(0).normal(size=tuple(x.shape))
+        assert x.requires_grad
+        (x * const(factor)).sum().backward()
+        expected = leaf(np.arange(6.0).reshape(2, 3))
+        y = expected * 2
+        self.FORMS[form](y)
+        (y * const(factor)).sum().backward()
+        close(w.grad, expected.grad)
+
+    def test_a_leaf_stays_one(self):
+        w = leaf(np.ones((2, 3)))
+        with tp.no_grad():
+            w.t_()
+        assert w.is_leaf and tuple(w.shape) == (3, 2)
+        (w * 2).sum().backward()
+        assert tuple(w.grad.shape) == (3, 2)
+
+    @beyond_torch
+    def test_inside_vmap(self):
+        def f(x):
+            y = x * 1
+            row = y[0]
+            y.t_()
+            y.mul_(2)
+            return row * 3
+
+        x = const(np.arange(12.0).reshape(2, 2, 3))
+        close(tp.vmap(f)(x), 6 * array(x)[:, 0])
+        grads = tp.vmap(tp.func.grad(lambda x: f(x).sum()))(x)
+        close(grads, np.stack([[[6.0] * 3, [0.0] * 3]] * 2))
+
+    @beyond_torch
+    def test_a_view_of_memory_that_is_gone_is_refused(self):
+        x = const(np.ones((2, 3)))
+        v = x[0]
+        x.data = const(np.zeros((2, 3)))
+        with raises(RuntimeError, "other memory", "again"):
+            v.add_(leaf(np.ones(3)))
+
+
+class TestRetainedViews:
+    def test_the_gradient_is_that_of_the_view_as_it_is_now(self):
+        w = leaf([1.0, 2.0, 3.0])
+        x = w * 1
+        v = x[:2]
+        v.retain_grad()
+        v.mul_(3)
+        (v * 5 + x[:2]).sum().backward()
+        close(v.grad, [5.0, 5.0])
+        close(w.grad, [18.0, 18.0, 0.0])
+
+    def test_after_a_change_of_its_base(self):
+        w = leaf([1.0, 2.0, 3.0])
+        x = w * 1
+        v = x[:2]
+        v.retain_grad()
+        x.mul_(3)
+        (v * 5).sum().backward()
+        close(v.grad, [5.0, 5.0])
+        close(w.grad, [15.0, 15.0, 0.0])
+
+
+class TestValuesOfMasks:
+    """`x[mask] = v`: v is broadcast to the elements that the mask chooses."""
+
+    @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (4,), (1, 4), (1, 1, 4)])
+    @pytest.mark.parametrize("recorded", [True, False])
+    def test_shapes_that_fit(self, shape, recorded):
+        mask = tp.tensor([[True, False, True], [False, True, True]])
+        values = np.arange(1.0, 5.0)[: int(np.prod(shape))].reshape(shape)
+        w, v = leaf(np.zeros((2, 3))), leaf(values)
+        if recorded:
+            x = w * 1
+            x[mask] = v
+            (x * const([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])).sum().backward()
+            weights = np.array([1.0, 3.0, 5.0, 6.0])
+            full = np.broadcast_to(values, (1, 1, 4)).shape
+            close(v.grad, weights.reshape(full).sum().reshape(shape) if values.size == 1
+                  else weights.reshape(shape))  # fmt: skip
+            close(w.grad, [[0.0, 2.0, 0.0], [4.0, 0.0, 0.0]])
+        else:
+            x = const(np.zeros((2, 3)))
+            x[mask] = v.detach()
+        expected = np.zeros((2, 3))
+        expected[mask.numpy()] = values.reshape(-1)
+        close(x, expected)
+
+    @pytest.mark.parametrize("shape", [(4, 1), (3,), (2, 2), (2, 4), (0,), (1, 3)])
+    @pytest.mark.parametrize("recorded", [True, False])
+    def test_shapes_that_do_not(self, shape, recorded):
+        mask = tp.tensor([[True, False, True], [False, True, True]])
+        x = const(np.zeros((2, 3)))
+        v = (leaf if recorded else const)(np.ones(shape))
+        with raises(RuntimeError, "setitem", str(list(shape)), "[4]"):
+            x[mask] = v
+        close(x, np.zeros((2, 3)))
+        assert x._version == 0
+
+
+class TestFillingExpanded:
+    def test_zeros_everywhere_are_fine(self):
+        base = const([[1.0], [2.0]])
+        base.expand(2, 3).zero_()
+        close(base, [[0.0], [0.0]])
+
+    @beyond_torch  # whose backward pass fails
+    def test_also_with_a_history(self):
+        w = leaf([[1.0], [2.0]])
+        x = w * 1
+        x.expand(2, 3).zero_()
+        (x * 3 + w).sum().backward()
+        close(w.grad, [[1.0], [1.0]])

@@ -3041,6 +3041,9 @@ def about_to_write(x: Tensor, name: builtins.str) -> Any:
 def version_object(x: Tensor) -> Any:
     """The counter of in-place changes that x shares with its views and aliases."""
 
+def apart(x: Tensor, source: Tensor) -> Any:
+    """x, copied where it shares memory with `source`."""
+
 def hide_forward_levels() -> Any:
     """Turn forward mode off for the levels that are open; `show_forward_levels` undoes it."""
 

@@ -13,6 +13,8 @@ cdef mark_views(Primitive p, tuple inputs, tuple params, object result):
         info = ViewInfo.__new__(ViewInfo)
         info.base = x if x.view is None else x.view.base
         info.parent = x
+        info.memory = x._value if x._array is None else x._array
+        info.bdim = x._bdim
         info.primitive = p
         info.params = params
         info.output_nr = i
@@ -32,6 +34,7 @@ cdef refresh(Tensor x):
     """Bring the history and tangents of a view up to date with in-place changes of its base."""
     cdef ViewInfo info = x.view
     cdef Tensor fresh, base
+    cdef Node old
     cdef bint constant
     if info is None or info.seen == x.version.value:
         return
@@ -56,9 +59,12 @@ cdef refresh(Tensor x):
         if constant or not (base.flags | x.flags) & TANGENT:
             return
     fresh = replayed(x, not x.flags & NO_GRAD_VIEW)
+    old = x._grad_fn
     x._grad_fn = fresh._grad_fn
     x.output_nr = fresh.output_nr
     x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (fresh.flags & REQUIRES_GRAD)
+    if x.flags & RETAIN_GRAD:
+        move_retain(x, old)
     set_tangents(x, fresh.tangents)
 
 
@@ -69,7 +75,11 @@ cdef Tensor replayed(Tensor x, bint grad_mode):
     info.seen = x.version.value
     set_grad_mode(grad_mode)
     try:
-        result = apply_primitive(info.primitive, (info.parent,), info.params)
+        parent = info.parent
+        step = earlier_form(info)
+        if step is not None:
+            parent = apply_primitive(<Primitive>step[0], (parent,), step[1])
+        result = apply_primitive(info.primitive, (parent,), info.params)
     finally:
         set_grad_mode(previous)
     return <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr])
@@ -99,8 +109,41 @@ def view_chain(Tensor x):
     cdef list chain = []
     while x.view is not None:
         chain.append((x.view.primitive, x.view.params, x.view.output_nr))
+        step = earlier_form(x.view)
+        if step is not None:
+            chain.append(step)
         x = x.view.parent
     return tuple(reversed(chain))
+
+
+cdef tuple earlier_form(ViewInfo info):
+    """(primitive, params, 0) that leads to what the parent of a view was when the view was made.
+
+    None where it still is: only operations like `t_` give a tensor another form. They look at the
+    same memory, so a strided view of what it is now gives what it was.
+    """
+    cdef Tensor now = info.parent, then
+    if info.memory is None or info.memory is (now._value if now._array is None else now._array):
+        return None
+    if now._array is None:
+        then = make_box(info.memory, None if info.bdim < 0 else info.bdim, now._level)
+    else:
+        then = new_tensor(info.memory)
+    array, before = innermost_array(now), innermost_array(then)
+    if not np.may_share_memory(array, before):
+        raise RuntimeError(
+            "a view is used after the tensor that it looks into was given other memory (by .data = "
+            "... or resize_) and changed in place; make the view again")
+    distance = <Py_ssize_t>(<char*>cnp.PyArray_DATA(<cnp.ndarray>before)
+                            - <char*>cnp.PyArray_DATA(<cnp.ndarray>array))
+    return (_layer["as_strided"],
+            (shape_of(then), strides_of(then), distance // array.itemsize, strides_of(now)), 0)
+
+
+cdef object innermost_array(Tensor x):
+    while x._array is None:
+        x = x._value
+    return x._array
 
 
 def check_inplace(Tensor x, str name):
@@ -239,7 +282,8 @@ cdef write_values(Tensor x, Tensor value, str name):
                 "tensor inside")
         if not (<object>x._array).flags.writeable:
             raise RuntimeError(f"{name}(): the tensor is over a read-only array; use .clone()")
-        if name not in ("zero_", "fill_") or value.flags & (REQUIRES_GRAD | TANGENT):
+        # One number everywhere is no conflict, unless a gradient would have to be shared out.
+        if name != "zero_" and (name != "fill_" or value.flags & (REQUIRES_GRAD | TANGENT)):
             check_self_overlap(x, name)
         if tp_modes & MODE_MUTATION:
             _layer["before_write"](x)
@@ -528,12 +572,25 @@ def set_data(Tensor x, Tensor value):
 def become(Tensor x, object function, str name):
     """Let x be `function(x)`, which is a view of what x was (`t_`, `unsqueeze_` and their kin)."""
     cdef Tensor before, after
+    cdef int mode, previous = tp_grad_mode
     check_inplace(x, name)
     before = alias_with_history(x)
     if x.view is not None:
         before.view = x.view
         before.flags |= x.flags & (VIEW | NO_INPLACE | NO_GRAD_VIEW)
-    after = function(before)
+    # Values stay as they are, so under no_grad the history has to follow: gradients would not fit.
+    mode = tp_grad_mode or not (x._grad_fn is None or type(x._grad_fn) is AccumulateGrad)
+    set_grad_mode(mode)
+    try:
+        after = function(before)
+        relay(x, after)
+    finally:
+        set_grad_mode(previous)
+    return x
+
+
+cdef relay(Tensor x, Tensor after):
+    """x is over the same memory from now on as `after`, which is a view of it."""
     x._array = after._array
     x._value = after._value
     x._bdim = after._bdim
@@ -542,7 +599,6 @@ def become(Tensor x, object function, str name):
         x.view = after.view
     take_history(x, after)
     count_change(x)
-    return x
 
 
 def share_version(Tensor x, Tensor other):

@@ -25,6 +25,8 @@ cdef class ViewInfo:
     cdef readonly Primitive primitive
     cdef readonly tuple params
     cdef readonly int output_nr
+    cdef object memory           # the parent's array (in a box, its value) as it was then
+    cdef int bdim
     cdef long seen               # version of the base that the view's history reflects
     cdef Node made_at            # of a view made under no_grad: the base's history at that time
     cdef str maker               # of a view that a custom function returned: that function

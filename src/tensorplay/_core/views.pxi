@@ -5,6 +5,8 @@ def permute_kernel(cnp.ndarray x, tuple dims):
     cdef cnp.npy_intp sizes[64]
     cdef cnp.npy_intp strides[64]
     cdef int ndim = cnp.PyArray_NDIM(x), i, dim
+    if PyTuple_GET_SIZE(dims) != ndim:
+        raise ValueError(f"{PyTuple_GET_SIZE(dims)} dims given for an array of {ndim}")
     for i in range(ndim):
         dim = dims[i]
         sizes[i] = cnp.PyArray_DIMS(x)[dim]

@@ -139,7 +139,7 @@ def _write(x: Tensor, index: Any, value: Any) -> None:
             array[key] = source
             core.bump_version(x)
             return
-        except (IndexError, ValueError):
+        except (IndexError, TypeError, ValueError):
             pass  # say what is wrong below
     parts = take_apart(x, index, "setitem")
     target = array[parts.key]
@@ -151,7 +151,7 @@ def _write(x: Tensor, index: Any, value: Any) -> None:
         fancy = _fancy_key(target.ndim, parts)
         try:
             target[fancy] = source
-        except (IndexError, ValueError):
+        except (IndexError, TypeError, ValueError):
             shape = read(x, parts, "setitem").shape  # raises for an index that is out of range
             target[fancy] = _fitted_array(source, tuple(shape))
     core.bump_version(x)

@@ -144,6 +144,9 @@ as_strided_op = linear(
 )
 
 
+core.register_layer(as_strided=as_strided_op)
+
+
 def _strided_sum_kernel(
     g: np.ndarray, shape: Shape, size: Shape, stride: Shape, offset: int, layout: Shape
 ) -> np.ndarray:
