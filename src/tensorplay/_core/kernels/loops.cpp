@@ -3,6 +3,7 @@
 #include "compare.hpp"
 #include "conv.hpp"
 #include "maps.hpp"
+#include "scan.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
 
@@ -41,6 +42,7 @@ static const Loop binary_loops[] = {
     BINARY("add", Add), BINARY("sub", Sub), BINARY("mul", Mul), BINARY("div", Div),
     BINARY("maximum", Maximum), BINARY("minimum", Minimum),
     ENTRY("pow", power), BINARY("atan2", Atan2),
+    BINARY("exp_difference", ExpDifference),
     BINARY("tanh_backward", TanhBackward), BINARY("sigmoid_backward", SigmoidBackward),
     BINARY("relu_backward", ReluBackward), BINARY("abs_backward", AbsBackward),
     BINARY("softplus_backward", SoftplusBackward), BINARY("silu_backward", SiluBackward),
@@ -60,7 +62,13 @@ static const Loop reduce_loops[] = {
     END,
 };
 
-static const Loop row_loops[] = {ENTRY("softmax", softmax), ENTRY("log_softmax", log_softmax), END};
+#define SCAN(name, F, reverse) {name, erase(scan<F, reverse, float>), erase(scan<F, reverse, double>)}
+static const Loop row_loops[] = {
+    ENTRY("softmax", softmax), ENTRY("log_softmax", log_softmax),
+    SCAN("cumsum", Sum, false), SCAN("cumsum_reverse", Sum, true),
+    SCAN("cumprod", Product, false), SCAN("cumprod_reverse", Product, true),
+    END,
+};
 
 static const Loop row2_loops[] = {
     ENTRY("softmax_backward", softmax_backward),
