@@ -75,7 +75,8 @@ cdef object unary_arrays(Primitive p, cnp.ndarray x):
 
 cdef object unary_fast(Primitive p, object a):
     cdef Tensor x, out
-    cdef cnp.ndarray array, result
+    cdef cnp.ndarray array
+    cdef object result
     if not is_tensor(a) or tp_modes:
         return None
     x = <Tensor>a
@@ -86,10 +87,9 @@ cdef object unary_fast(Primitive p, object a):
         if x.flags & SLOW:
             return None
     array = <cnp.ndarray>x._array
-    if not is_loop_array(array) or not has_loop(p, array):
+    result = unary_arrays(p, array)
+    if result is None:
         return None
-    result = empty_like_shape(array)
-    run_unary(p, array, result)
     out = new_tensor(result)
     if x.flags & REQUIRES_GRAD and tp_grad_mode and p.differentiable:
         record_unary(p, x, out)

@@ -110,3 +110,35 @@ cdef bint is_shuffled(cnp.ndarray x) noexcept:
         if 0 < step < last and cnp.PyArray_DIMS(x)[d] > 1:
             return True
     return False
+
+
+ctypedef void (*Cast)(const void*, void*, int64_t) noexcept nogil
+
+cdef int BFLOAT16 = _dtypes.bfloat16.numpy.num
+
+
+def cast(cnp.ndarray x, dtype):
+    """x as an array of a dtype (of NumPy's): a copy."""
+    cdef int source = cnp.PyArray_TYPE(x), target = (<cnp.dtype?>dtype).num
+    cdef Cast loop = NULL
+    cdef cnp.ndarray out
+    cdef int64_t n = cnp.PyArray_SIZE(x)
+    if target == cnp.NPY_FLOAT:
+        if source == cnp.NPY_FLOAT16:
+            loop = kernels().float_from_half
+        elif source == BFLOAT16:
+            loop = kernels().float_from_bfloat
+    elif source == cnp.NPY_FLOAT:
+        if target == cnp.NPY_FLOAT16:
+            loop = kernels().half_from_float
+        elif target == BFLOAT16:
+            loop = kernels().bfloat_from_float
+    if loop is NULL or not cnp.PyArray_ISBEHAVED_RO(x):
+        return x.astype(dtype)
+    x = contiguous(x)
+    out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), target)
+    a = cnp.PyArray_DATA(x)
+    b = cnp.PyArray_DATA(out)
+    with nogil:
+        loop(a, b, n)
+    return out

@@ -65,29 +65,34 @@ template <class T> static inline void transpose_block(const char* from, int64_t 
     for (int i = 0; i < side; ++i) *reinterpret_cast<Line*>(to + i * row) = out[i];
 }
 
-// to[i * row + j] = element i of column j, in tiles whose lines stay in the cache.
+// to[i * row + j] = element i of column j. By tiles of whole cache lines, through a buffer: lines that
+// are a power of two apart would drive each other out of the cache.
 template <class T>
 static inline void copy_transposed(const char* from, int64_t step, int64_t column, T* to,
                                    int64_t row, int64_t rows, int64_t cols)
 {
-    constexpr int64_t side = 16 / int64_t(sizeof(T)), tile = 64 / int64_t(sizeof(T)) * 2;
-    bool blocks = (sizeof(T) == 4 || sizeof(T) == 8) && step == int64_t(sizeof(T));
-    for (int64_t first = 0; first < rows; first += tile) {
-        int64_t last = first + tile < rows ? first + tile : rows, j = 0;
-        if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
-            for (; blocks && j + side <= cols; j += side) {
-                int64_t i = first;
-                for (; i + side <= last; i += side)
-                    transpose_block(from + i * step + j * column, column, to + i * row + j, row);
-                for (; i < last; ++i)
-                    for (int64_t k = j; k < j + side; ++k)
-                        to[i * row + k] =
-                            *reinterpret_cast<const T*>(from + i * step + k * column);
+    constexpr int64_t tile = 128 / int64_t(sizeof(T));
+    bool blocks = step == int64_t(sizeof(T));
+    T buffer[tile * tile];
+    for (int64_t first = 0; first < rows; first += tile)
+        for (int64_t j = 0; j < cols; j += tile) {
+            int64_t high = rows - first < tile ? rows - first : tile;
+            int64_t wide = cols - j < tile ? cols - j : tile, k = 0;
+            const char* corner = from + first * step + j * column;
+            if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+                constexpr int64_t side = 16 / int64_t(sizeof(T));
+                for (; blocks && high == tile && k + side <= wide; k += side)
+                    for (int64_t i = 0; i < tile; i += side)
+                        transpose_block(corner + i * step + k * column, column,
+                                        buffer + i * tile + k, tile);
             }
-        for (; j < cols; ++j)
-            for (int64_t i = first; i < last; ++i)
-                to[i * row + j] = *reinterpret_cast<const T*>(from + i * step + j * column);
-    }
+            for (; k < wide; ++k)
+                for (int64_t i = 0; i < high; ++i)
+                    buffer[i * tile + k] =
+                        *reinterpret_cast<const T*>(corner + i * step + k * column);
+            for (int64_t i = 0; i < high; ++i)
+                std::memcpy(to + (first + i) * row + j, buffer + i * tile, wide * sizeof(T));
+        }
 }
 
 // Calls body(position in the array, number of the element) for every index of the dims but two.

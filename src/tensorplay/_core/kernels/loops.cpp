@@ -1,4 +1,5 @@
 // The table of all loops, compiled once per instruction set.
+#include "casts.hpp"
 #include "channels.hpp"
 #include "compare.hpp"
 #include "conv.hpp"
@@ -102,6 +103,8 @@ extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
     row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops, map_loops,
+    cast<HalfFromFloat, uint32_t, uint16_t>, cast<FloatFromHalf, uint16_t, uint32_t>,
+    cast<BfloatFromFloat, uint32_t, uint16_t>, cast<FloatFromBfloat, uint16_t, uint32_t>,
     standardize_channels<float>, standardize_channels<double>,
     windows_of<float>, add_windows<float>, windows_of<double>, add_windows<double>,
     single_channels<float>, single_channels<double>,
