@@ -71,6 +71,8 @@ cdef class ReduceKernel(Kernel):
             found = self.by_runs(x, dims, keepdim)
             if found is not None:
                 return found
+        if is_half(num) and cnp.PyArray_SIZE(x) >= SHUFFLED_SIZE:
+            return cast(self.reduce(cast(x, FLOAT32), dims, keepdim), x.dtype)
         token = quiet_enter()
         try:
             return self.fallback(x, axis=dims, keepdims=keepdim)

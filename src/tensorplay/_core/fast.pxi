@@ -50,11 +50,26 @@ cdef inline bint has_loop(Primitive p, cnp.ndarray x) noexcept:
     return (p.f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT else p.f64) is not NULL
 
 
+cdef object half_result(Primitive p, cnp.ndarray x, cnp.ndarray y):
+    """The loop's result for large arrays of half precision, through float32; or None."""
+    if cnp.PyArray_SIZE(x) < SHUFFLED_SIZE or p.f32 is NULL:
+        return None
+    if y is None:
+        result = unary_arrays(p, cast(x, FLOAT32))
+    else:
+        result = binary_arrays(p, cast(x, FLOAT32), cast(y, FLOAT32))
+    if result is None or p.fast == FAST_COMPARE:
+        return result
+    return cast(result, x.dtype)
+
+
 cdef object unary_arrays(Primitive p, cnp.ndarray x):
     """The loop's result for an array, or None; other orders of dims are kept."""
     cdef int order[64]
     cdef int num = cnp.PyArray_TYPE(x)
     cdef cnp.ndarray view, out
+    if is_half(num):
+        return half_result(p, x, None)
     if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or not has_loop(p, x):
         return None
     if cnp.PyArray_IS_C_CONTIGUOUS(x):
@@ -215,6 +230,8 @@ cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
     cdef cnp.ndarray out
     if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b):
         return None
+    if is_half(cnp.PyArray_TYPE(a)):
+        return half_result(p, a, b)
     if not is_loop_array(a) or not cnp.PyArray_IS_C_CONTIGUOUS(b):
         result = repeated_arrays(p, a, b)
         if result is not None or not has_loop(p, a):

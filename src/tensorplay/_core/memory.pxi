@@ -115,6 +115,11 @@ cdef bint is_shuffled(cnp.ndarray x) noexcept:
 ctypedef void (*Cast)(const void*, void*, int64_t) noexcept nogil
 
 cdef int BFLOAT16 = _dtypes.bfloat16.numpy.num
+cdef object FLOAT32 = np.dtype(np.float32)
+
+
+cdef inline bint is_half(int num) noexcept:
+    return num == cnp.NPY_FLOAT16 or num == BFLOAT16
 
 
 def cast(cnp.ndarray x, dtype):

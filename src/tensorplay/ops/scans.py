@@ -12,7 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
-from tensorplay.ops.kernels import is_half
+from tensorplay.ops.kernels import FLOAT32, is_half
 from tensorplay.ops.kinds import (
     elementwise,
     linear,
@@ -37,10 +37,10 @@ def through_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def widened(x: np.ndarray, *params: Any) -> Any:
         if not is_half(x.dtype):
             return kernel(x, *params)
-        result = kernel(x.astype(np.float32), *params)
+        result = kernel(core.cast(x, FLOAT32), *params)
         if isinstance(result, tuple):
-            return (result[0].astype(x.dtype), *result[1:])
-        return result.astype(x.dtype)
+            return (core.cast(result[0], x.dtype), *result[1:])
+        return core.cast(result, x.dtype)
 
     return widened
 
@@ -126,8 +126,8 @@ def _recur_by_pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _recurrence_kernel(a: np.ndarray, b: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
     if is_half(b.dtype):
-        wide = _recurrence_kernel(a.astype(np.float32), b.astype(np.float32), dim, reverse)
-        return wide.astype(b.dtype)
+        wide = _recurrence_kernel(core.cast(a, FLOAT32), core.cast(b, FLOAT32), dim, reverse)
+        return core.cast(wide, b.dtype)
     order = slice(None, None, -1 if reverse else 1)
     a, b = np.moveaxis(a, dim, 0)[order], np.moveaxis(b, dim, 0)[order]
     shape, lanes = b.shape, math.prod(b.shape[1:])
