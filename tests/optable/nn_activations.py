@@ -57,16 +57,17 @@ _elementwise("silu", lambda x: x * sp.expit(x), primitives=("silu", "silu_backwa
 _elementwise("mish", lambda x: x * np.tanh(_softplus(x)), primitives=("mish",))
 _elementwise(
     "softplus", _softplus, {"beta": 2.0}, {"beta": 0.5, "threshold": 1.0},
-    primitives=("softplus_scaled",),
+    primitives=("softplus_scaled", "softplus_scaled_backward"),
 )  # fmt: skip
-_elementwise("logsigmoid", sp.log_expit, primitives=("log_sigmoid",))
+_elementwise("logsigmoid", sp.log_expit, primitives=("log_sigmoid", "log_sigmoid_backward"))
 _elementwise("softsign", lambda x: x / (1 + np.abs(x)), primitives=(), complex=True)
 _elementwise("tanhshrink", lambda x: x - np.tanh(x), primitives=())
-_elementwise("elu", _elu, {"alpha": 0.5}, primitives=("elu",))
+_elementwise("elu", _elu, {"alpha": 0.5}, primitives=("elu", "elu_backward"))
 _elementwise("leaky_relu", lambda x, negative_slope=0.01: np.where(x > 0, x, x * negative_slope),
-             {"negative_slope": 0.3}, primitives=("leaky_relu",))  # fmt: skip
+             {"negative_slope": 0.3}, primitives=("leaky_relu", "slopes"))  # fmt: skip
 _elementwise("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, primitives=("hardsigmoid",))
-_elementwise("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, primitives=("hardswish",))
+_elementwise("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,
+             primitives=("hardswish", "hardswish_backward"))
 _elementwise("relu6", lambda x: np.clip(x, 0, 6), primitives=("hardtanh",))
 _elementwise("hardtanh", lambda x, min_val=-1, max_val=1: np.clip(x, min_val, max_val),
              {"min_val": -0.3, "max_val": 2.1}, primitives=("hardtanh",))  # fmt: skip

@@ -64,12 +64,50 @@ cdef class ReduceKernel(Kernel):
                                    <double*>cnp.PyArray_DATA(out), s.outer, s.length, s.inner)
         return out
 
-    cdef slow(self, x, dims, keepdim):
+    cdef slow(self, cnp.ndarray x, tuple dims, bint keepdim):
+        cdef int num = cnp.PyArray_TYPE(x)
+        if (num == cnp.NPY_FLOAT or num == cnp.NPY_DOUBLE) and dims \
+                and cnp.PyArray_SIZE(x) >= SHUFFLED_SIZE and cnp.PyArray_NDIM(x) <= 32:
+            found = self.by_runs(x, dims, keepdim)
+            if found is not None:
+                return found
+        if is_half(num) and cnp.PyArray_SIZE(x) >= SHUFFLED_SIZE:
+            return cast(self.reduce(cast(x, FLOAT32), dims, keepdim), x.dtype)
         token = quiet_enter()
         try:
             return self.fallback(x, axis=dims, keepdims=keepdim)
         finally:
             quiet_leave(token)
+
+    cdef by_runs(self, cnp.ndarray x, tuple dims, bint keepdim):
+        """One run of dims that are neighbours in memory after the other; None if NumPy is better."""
+        cdef int order[64]
+        cdef int i, ndim = cnp.PyArray_NDIM(x)
+        cdef cnp.ndarray view = x
+        cdef list runs = []
+        for i in range(ndim):
+            order[i] = i
+        if not cnp.PyArray_IS_C_CONTIGUOUS(x):
+            view = in_memory_order(x, order)
+            if view is None:
+                if not is_shuffled(x):
+                    return None
+                view = copied(x)
+                for i in range(ndim):
+                    order[i] = i
+        for i in range(ndim):
+            if order[i] not in dims:
+                continue
+            if runs and runs[-1][-1] == i - 1:
+                runs[-1].append(i)
+            else:
+                runs.append([i])
+        for run in reversed(runs):
+            view = self.reduce(view, tuple(run), True)
+        view = order_undone(view, order)
+        if not keepdim:
+            view = view.reshape([x.shape[i] for i in range(ndim) if i not in dims])
+        return contiguous(view)
 
 
 cdef class RowKernel(Kernel):

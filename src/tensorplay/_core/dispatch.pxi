@@ -303,10 +303,8 @@ cdef object run_arrays(Primitive p, tuple inputs, tuple params):
             if result is not None:
                 return new_tensor(result)
     elif p.fast == FAST_UNARY:
-        array = (<Tensor>inputs[0])._array
-        if is_loop_array(<cnp.ndarray>array) and has_loop(p, <cnp.ndarray>array):
-            result = empty_like_shape(<cnp.ndarray>array)
-            run_unary(p, <cnp.ndarray>array, <cnp.ndarray>result)
+        result = unary_arrays(p, (<Tensor>inputs[0])._array)
+        if result is not None:
             return new_tensor(result)
     for item in inputs:
         arrays.append(None if item is None else (<Tensor>item)._array)

@@ -50,9 +50,48 @@ cdef inline bint has_loop(Primitive p, cnp.ndarray x) noexcept:
     return (p.f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT else p.f64) is not NULL
 
 
+cdef object half_result(Primitive p, cnp.ndarray x, cnp.ndarray y):
+    """The loop's result for large arrays of half precision, through float32; or None."""
+    if cnp.PyArray_SIZE(x) < SHUFFLED_SIZE or p.f32 is NULL:
+        return None
+    if y is None:
+        result = unary_arrays(p, cast(x, FLOAT32))
+    else:
+        result = binary_arrays(p, cast(x, FLOAT32), cast(y, FLOAT32))
+    if result is None or p.fast == FAST_COMPARE:
+        return result
+    return cast(result, x.dtype)
+
+
+cdef object unary_arrays(Primitive p, cnp.ndarray x):
+    """The loop's result for an array, or None; other orders of dims are kept."""
+    cdef int order[64]
+    cdef int num = cnp.PyArray_TYPE(x)
+    cdef cnp.ndarray view, out
+    if is_half(num):
+        return half_result(p, x, None)
+    if (num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE) or not has_loop(p, x):
+        return None
+    if cnp.PyArray_IS_C_CONTIGUOUS(x):
+        out = empty_like_shape(x)
+        run_unary(p, x, out)
+        return out
+    if cnp.PyArray_SIZE(x) < SHUFFLED_SIZE or not cnp.PyArray_ISALIGNED(x):
+        return None
+    view = in_memory_order(x, order)
+    if view is not None:
+        out = empty_like_shape(view)
+        run_unary(p, view, out)
+        return order_undone(out, order)
+    out = copied(x)
+    run_unary(p, out, out)
+    return out
+
+
 cdef object unary_fast(Primitive p, object a):
     cdef Tensor x, out
-    cdef cnp.ndarray array, result
+    cdef cnp.ndarray array
+    cdef object result
     if not is_tensor(a) or tp_modes:
         return None
     x = <Tensor>a
@@ -63,10 +102,9 @@ cdef object unary_fast(Primitive p, object a):
         if x.flags & SLOW:
             return None
     array = <cnp.ndarray>x._array
-    if not is_loop_array(array) or not has_loop(p, array):
+    result = unary_arrays(p, array)
+    if result is None:
         return None
-    result = empty_like_shape(array)
-    run_unary(p, array, result)
     out = new_tensor(result)
     if x.flags & REQUIRES_GRAD and tp_grad_mode and p.differentiable:
         record_unary(p, x, out)
@@ -179,6 +217,12 @@ cdef object repeated_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
     return out
 
 
+cdef bint worth_copying(cnp.ndarray x, cnp.ndarray other) noexcept:
+    """Whether a copy of x and a loop take less time than NumPy, where only x is not contiguous."""
+    return cnp.PyArray_SIZE(other) >= SHUFFLED_SIZE and cnp.PyArray_ISALIGNED(x) and (
+        4 * cnp.PyArray_SIZE(x) <= cnp.PyArray_SIZE(other) or is_shuffled(x))
+
+
 cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
     """The loop's result for two arrays, or None."""
     cdef int64_t rows = 0, cols = 0
@@ -186,8 +230,18 @@ cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
     cdef cnp.ndarray out
     if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b):
         return None
+    if is_half(cnp.PyArray_TYPE(a)):
+        return half_result(p, a, b)
     if not is_loop_array(a) or not cnp.PyArray_IS_C_CONTIGUOUS(b):
-        return repeated_arrays(p, a, b)
+        result = repeated_arrays(p, a, b)
+        if result is not None or not has_loop(p, a):
+            return result
+        if is_loop_array(a) and worth_copying(b, a):
+            b = copied(b)
+        elif is_loop_array(b) and worth_copying(a, b):
+            a = copied(a)
+        else:
+            return None
     if not has_loop(p, a):
         return None
     layout = layout_of(a, b, &rows, &cols)

@@ -535,6 +535,9 @@ def overwrite(Tensor x, source):
         return False
     elif source < 0 and not is_differentiable_typenum(cnp.PyArray_TYPE(a)):
         return False
+    elif source == 0 and (type(source) is int or copysign(1, source) > 0) \
+            and cnp.PyArray_IS_C_CONTIGUOUS(a):
+        memset(cnp.PyArray_DATA(a), 0, cnp.PyArray_NBYTES(a))
     else:
         cnp.PyArray_FillWithScalar(a, source)
     count_change(x)

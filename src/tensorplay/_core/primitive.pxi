@@ -36,6 +36,10 @@ cdef extern from "kernels.h" namespace "tensorplay" nogil:
         const Loop* norm
         const Loop* compare
         const Loop* map
+        void (*half_from_float)(const void*, void*, int64_t) noexcept nogil
+        void (*float_from_half)(const void*, void*, int64_t) noexcept nogil
+        void (*bfloat_from_float)(const void*, void*, int64_t) noexcept nogil
+        void (*float_from_bfloat)(const void*, void*, int64_t) noexcept nogil
         void (*channels_f32)(const float*, const float*, const float*, const float*, float*, float*,
                              float*, int64_t, int64_t, int64_t, int64_t, double) noexcept nogil
         void (*channels_f64)(const double*, const double*, const double*, const double*, double*,

@@ -170,18 +170,48 @@ def _softplus_kernel(x: np.ndarray, beta: float, threshold: float) -> Any:
     return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
 
 
+def _softplus_backward_kernel(
+    u: np.ndarray, x: np.ndarray, beta: float, threshold: float
+) -> Any:
+    return np.where(x * beta > threshold, u, u * special.expit(x * beta))
+
+
+def _sigmoid_slope(x: Any) -> Any:
+    s = x.sigmoid()
+    return s * (1 - s)
+
+
 softplus_op = elementwise(
     "softplus_scaled",
     core.MapKernel("softplus", 1, typed("softplus", _softplus_kernel, "f")),
-    vjp=lambda g, x, beta, threshold: where(
-        x * beta > threshold, g, g * (x * beta).sigmoid()
-    ),
+    vjp=lambda g, x, beta, threshold: softplus_scaled_backward(g, x, beta, threshold),
     params=("beta", "threshold"), quiet=True, node_name="SoftplusBackward0",
+)  # fmt: skip
+softplus_scaled_backward = elementwise(
+    "softplus_scaled_backward",
+    core.MapKernel("softplus_backward", 2, typed("softplus", _softplus_backward_kernel, "f")),
+    vjp=(
+        lambda g, x, beta, threshold: softplus_scaled_backward(g, x, beta, threshold),
+        lambda g, u, x, beta, threshold: where(
+            x * beta > threshold, 0, g * u * (_sigmoid_slope(x * beta) * beta)
+        ),
+    ),
+    inputs=("u", "x"), params=("beta", "threshold"), quiet=True,
 )  # fmt: skip
 logsigmoid_op = elementwise(
     "log_sigmoid",
-    typed("logsigmoid", lambda x: -_softplus(-x), "f"),
-    lambda x: (-x).sigmoid(),
+    core.MapKernel("log_sigmoid", 1, typed("logsigmoid", lambda x: -_softplus(-x), "f")),
+    vjp=lambda g, x: log_sigmoid_backward(g, x),
+    quiet=True,
+)
+log_sigmoid_backward = elementwise(
+    "log_sigmoid_backward",
+    core.MapKernel(
+        "log_sigmoid_backward", 2, typed("logsigmoid", lambda u, x: u * special.expit(-x), "f")
+    ),
+    vjp=(lambda g, x: log_sigmoid_backward(g, x), lambda g, u, x: -(g * u * _sigmoid_slope(x))),
+    inputs=("u", "x"),
+    quiet=True,
 )
 
 

@@ -18,6 +18,7 @@ from tensorplay.base.lazy import lazy_module
 special = lazy_module("scipy.special")
 
 # One letter per category of dtype: bool, integer, floating point, complex. (bfloat16 is 'V'.)
+FLOAT32 = np.dtype(np.float32)
 _CATEGORY = {"b": "b", "i": "i", "u": "i", "f": "f", "V": "f", "c": "c"}
 
 
@@ -58,7 +59,8 @@ def through_float32(function: Callable[..., Any], *args: Any) -> Any:
     """function(*args) with half-precision arrays as float32, and its results as halves again."""
     half = args[0].dtype
     wide = [
-        a.astype(np.float32) if isinstance(a, np.ndarray) and is_half(a.dtype) else a for a in args
+        core.cast(a, FLOAT32) if isinstance(a, np.ndarray) and is_half(a.dtype) else a
+        for a in args
     ]
     result = function(*wide)
     if isinstance(result, tuple):
@@ -67,7 +69,7 @@ def through_float32(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _narrow(result: Any, half: np.dtype[Any]) -> Any:
-    return result.astype(half) if result.dtype.kind == "f" else result
+    return core.cast(np.asarray(result), half) if result.dtype.kind == "f" else result
 
 
 def scipy_kernel(name: str, function: str, *, order: Any = None) -> Callable[..., Any]:

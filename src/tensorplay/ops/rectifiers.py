@@ -10,11 +10,43 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.activations import in_place
 from tensorplay.ops.elementwise import relu, where
-from tensorplay.ops.kernels import typed
+from tensorplay.ops.kernels import select, typed
 from tensorplay.ops.kinds import elementwise, public, publish
 from tensorplay.ops.noise import noise
 
 # --- primitives -----------------------------------------------------------------------------------
+#
+# Each kernel is a compiled loop for floats of one shape, with NumPy for everything else.
+
+
+def _mapped(name: str, count: int, fallback: Any, categories: str = "f") -> Any:
+    return core.MapKernel(name, count, typed(name, fallback, categories))
+
+
+def _slopes(
+    u: np.ndarray, x: np.ndarray, low: float, high: float, below: float, between: float,
+    above: float, strict: int,
+) -> Any:  # fmt: skip
+    left, right = (x <= low, x >= high) if strict else (x < low, x > high)
+    slope = np.where(left, below, np.where(right, above, between)).astype(x.dtype)
+    return np.where(slope == 0, np.zeros((), x.dtype), u * slope)
+
+
+# u times the slope of a function made of straight lines: `below` left of `low`, `above` right of
+# `high`, and `between`, which includes those two points unless `strict`.
+slopes = elementwise(
+    "slopes",
+    _mapped("slopes", 2, _slopes),
+    vjp=(
+        lambda g, x, low, high, below, between, above, strict: slopes(
+            g, x, low, high, below, between, above, strict
+        ),
+        None,
+    ),
+    inputs=("u", "x"), params=("low", "high", "below", "between", "above", "strict"),
+    promote="same",
+    quiet=True,
+)  # fmt: skip
 
 
 def _elu_kernel(x: np.ndarray, alpha: float, scale: float, input_scale: float) -> Any:
@@ -22,69 +54,102 @@ def _elu_kernel(x: np.ndarray, alpha: float, scale: float, input_scale: float) -
     return np.where(x > 0, x * scale, low)
 
 
-def _elu_vjp(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    low = (x.clamp(max=0) * input_scale).exp() * (scale * alpha * input_scale)
-    return where(x > 0, g * scale, g * low)
+def _elu_backward_kernel(
+    u: np.ndarray, x: np.ndarray, alpha: float, scale: float, input_scale: float
+) -> Any:
+    low = np.exp(np.minimum(x, 0) * input_scale) * (scale * alpha * input_scale)
+    return u * np.where(x > 0, np.asarray(scale, x.dtype), low)
 
 
 elu_op = elementwise(
     "elu",
-    core.MapKernel("elu", 1, typed("elu", _elu_kernel, "f")),
-    vjp=_elu_vjp,
+    _mapped("elu", 1, _elu_kernel),
+    vjp=lambda g, x, alpha, scale, input_scale: elu_backward(g, x, alpha, scale, input_scale),
     params=("alpha", "scale", "input_scale"),
     quiet=True,
 )
+elu_backward = elementwise(
+    "elu_backward",
+    _mapped("elu_backward", 2, _elu_backward_kernel),
+    vjp=(
+        lambda g, x, alpha, scale, input_scale: elu_backward(g, x, alpha, scale, input_scale),
+        # Where x <= 0 the derivative times input_scale.
+        lambda g, u, x, alpha, scale, input_scale: where(
+            x > 0, 0, g * u * ((x * input_scale).exp() * (scale * alpha * input_scale**2))
+        ),
+    ),
+    inputs=("u", "x"), params=("alpha", "scale", "input_scale"),
+    quiet=True,
+)  # fmt: skip
 leaky_relu_op = elementwise(
     "leaky_relu",
-    core.MapKernel(
-        "leaky_relu",
-        1,
-        typed("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope), "f"),
-    ),
-    vjp=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
+    _mapped("leaky_relu", 1, lambda x, slope: np.where(x > 0, x, x * slope)),
+    vjp=lambda g, x, negative_slope: slopes(g, x, 0, 0, negative_slope, negative_slope, 1, 0),
     params=("negative_slope",),
     quiet=True,
 )
 prelu_op = elementwise(
     "prelu",
-    typed("prelu", lambda x, y: np.where(x > 0, x, x * y), "f"),
+    typed("prelu", lambda x, y: select(x > 0, x, x * y), "f"),
     vjp=(lambda g, x, y: where(x > 0, g, g * y), lambda g, x: where(x > 0, 0, g * x)),
     promote="same",
 )
 hardtanh_op = elementwise(
     "hardtanh",
-    typed("hardtanh", lambda x, low, high: np.clip(x, low, high).astype(x.dtype), "if"),
+    _mapped("hardtanh", 1, lambda x, low, high: np.clip(x, low, high).astype(x.dtype), "if"),
     # At both bounds the derivative is 0, as in PyTorch (clamp() has 1 there).
-    vjp=lambda g, x, min_val, max_val: where((x > min_val) & (x < max_val), g, 0),
+    vjp=lambda g, x, min_val, max_val: slopes(g, x, min_val, max_val, 0, 1, 0, 1),
     params=("min_val", "max_val"), promote="same",
+    quiet=True,
 )  # fmt: skip
 hardsigmoid_op = elementwise(
     "hardsigmoid",
-    typed("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, "f"),
-    vjp=lambda g, x: where((x > -3) & (x < 3), g / 6, 0),
+    _mapped("hardsigmoid", 1, lambda x: np.clip(x + 3, 0, 6) / 6),
+    vjp=lambda g, x: slopes(g, x, -3, 3, 0, 1 / 6, 0, 1),
+    quiet=True,
 )
 hardswish_op = elementwise(
     "hardswish",
-    typed("hardswish", lambda x: x * (np.clip(x + 3, 0, 6) / 6), "f"),
-    vjp=lambda g, x: where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)),
+    _mapped("hardswish", 1, lambda x: x * (np.clip(x + 3, 0, 6) / 6)),
+    vjp=lambda g, x: hardswish_backward(g, x),
+    quiet=True,
 )
+hardswish_backward = elementwise(
+    "hardswish_backward",
+    _mapped(
+        "hardswish_backward",
+        2,
+        lambda u, x: np.where(x <= -3, 0, np.where(x < 3, u * (x / 3 + 0.5), u)).astype(x.dtype),
+    ),
+    vjp=(
+        lambda g, x: hardswish_backward(g, x),
+        lambda g, u, x: slopes(g * u, x, -3, 3, 0, 1 / 3, 0, 1),
+    ),
+    inputs=("u", "x"), promote="same",
+    quiet=True,
+)  # fmt: skip
 softshrink_op = elementwise(
     "softshrink",
-    typed("softshrink", lambda x, at: np.where(np.abs(x) <= at, 0, x - np.sign(x) * at), "f"),
-    vjp=lambda g, x, lambd: where((x >= -lambd) & (x <= lambd), 0, g),
+    _mapped("softshrink", 1, lambda x, at: np.where(np.abs(x) <= at, 0, x - np.sign(x) * at)),
+    vjp=lambda g, x, lambd: slopes(g, x, -lambd, lambd, 1, 0, 1, 0),
     params=("lambd",),
+    quiet=True,
 )
 hardshrink_op = elementwise(
     "hardshrink",
-    typed("hardshrink", lambda x, at: np.where(np.abs(x) <= at, 0, x), "f"),
-    vjp=lambda g, x, lambd: where((x >= -lambd) & (x <= lambd), 0, g),
+    _mapped("hardshrink", 1, lambda x, at: np.where(np.abs(x) <= at, 0, x)),
+    vjp=lambda g, x, lambd: slopes(g, x, -lambd, lambd, 1, 0, 1, 0),
     params=("lambd",), node_name="HardshrinkBackward0",
+    quiet=True,
 )  # fmt: skip
 threshold_op = elementwise(
     "threshold",
-    lambda x, at, value: np.where(x <= at, np.asarray(value).astype(x.dtype), x),
-    vjp=lambda g, x, threshold: where(x <= threshold, 0, g),
+    core.MapKernel(
+        "threshold", 1, lambda x, at, value: np.where(x <= at, np.asarray(value).astype(x.dtype), x)
+    ),
+    vjp=lambda g, x, threshold: slopes(g, x, threshold, threshold, 0, 0, 1, 0),
     params=("threshold", "value"), promote="same",
+    quiet=True,
 )  # fmt: skip
 
 

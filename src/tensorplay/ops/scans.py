@@ -12,7 +12,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.ops import results
-from tensorplay.ops.kernels import is_half
+from tensorplay.ops.kernels import FLOAT32, is_half
 from tensorplay.ops.kinds import (
     elementwise,
     linear,
@@ -37,10 +37,10 @@ def through_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def widened(x: np.ndarray, *params: Any) -> Any:
         if not is_half(x.dtype):
             return kernel(x, *params)
-        result = kernel(x.astype(np.float32), *params)
+        result = kernel(core.cast(x, FLOAT32), *params)
         if isinstance(result, tuple):
-            return (result[0].astype(x.dtype), *result[1:])
-        return result.astype(x.dtype)
+            return (core.cast(result[0], x.dtype), *result[1:])
+        return core.cast(result, x.dtype)
 
     return widened
 
@@ -126,8 +126,8 @@ def _recur_by_pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _recurrence_kernel(a: np.ndarray, b: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
     if is_half(b.dtype):
-        wide = _recurrence_kernel(a.astype(np.float32), b.astype(np.float32), dim, reverse)
-        return wide.astype(b.dtype)
+        wide = _recurrence_kernel(core.cast(a, FLOAT32), core.cast(b, FLOAT32), dim, reverse)
+        return core.cast(wide, b.dtype)
     order = slice(None, None, -1 if reverse else 1)
     a, b = np.moveaxis(a, dim, 0)[order], np.moveaxis(b, dim, 0)[order]
     shape, lanes = b.shape, math.prod(b.shape[1:])
@@ -171,8 +171,8 @@ recurrence = primitive(
 # --- sums and products ----------------------------------------------------------------------------
 
 
-def _accumulate(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
-    def kernel(x: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
+def _accumulate(ufunc: np.ufunc, loop: str) -> Callable[..., np.ndarray]:
+    def by_numpy(x: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
         order = slice(None, None, -1)
         source = np.moveaxis(np.moveaxis(x, dim, 0)[order], 0, dim) if reverse else x
         found = ufunc.accumulate(source, axis=dim, dtype=accumulator(x.dtype))
@@ -180,12 +180,18 @@ def _accumulate(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
             found = np.moveaxis(np.moveaxis(found, dim, 0)[order], 0, dim)
         return found.astype(result_kind(x.dtype), order="C", copy=False)
 
+    forward = core.RowKernel(loop, lambda x, dim: by_numpy(x, dim, False))
+    backward = core.RowKernel(loop + "_reverse", lambda x, dim: by_numpy(x, dim, True))
+
+    def kernel(x: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
+        return (backward if reverse else forward)(core.contiguous(x), dim)
+
     return kernel
 
 
 cumsum_op = linear(
     "cumsum",
-    core.ScanKernel(_accumulate(np.add)),
+    core.ScanKernel(_accumulate(np.add, "cumsum")),
     lambda g, dim, reverse: cumsum_op(g, dim, not reverse),
     params=("dim", "reverse"),
     batch=_along_dim,
@@ -201,7 +207,7 @@ def _cumprod_vjp(g: Any, x: Any, out: Any, dim: int, reverse: bool) -> Any:
 
 cumprod_op = primitive(
     "cumprod",
-    core.ScanKernel(_accumulate(np.multiply), True),
+    core.ScanKernel(_accumulate(np.multiply, "cumprod"), True),
     params=("dim", "reverse"),
     vjp=_cumprod_vjp,
     jvp=lambda t, x, out, dim, reverse: recurrence(
@@ -331,8 +337,9 @@ def _exp_difference_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 # exp(x - y) for y the log of a sum that exp(x) is part of: 0 where x is -inf, even if y is, and 1
 # where both are the same infinity.
 exp_difference = elementwise(
-    "exp_difference", _exp_difference_kernel, lambda out: out, lambda out: -out
-)
+    "exp_difference", _exp_difference_kernel, lambda out: out, lambda out: -out,
+    loop="exp_difference",
+)  # fmt: skip
 
 
 def _logcumsumexp_kernel(x: np.ndarray, dim: int) -> np.ndarray:

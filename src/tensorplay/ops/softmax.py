@@ -11,6 +11,7 @@ import numpy as np
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
+from tensorplay.ops.kernels import FLOAT32
 from tensorplay.ops.kinds import primitive, public, shifting, wrap_dim
 from tensorplay.ops.structure import convert
 
@@ -45,10 +46,10 @@ def _along_dim(loop: str, fallback: Callable[..., Any], two: bool = False) -> Ca
         *arrays, dim = args
         dtype = arrays[0].dtype
         if dtype.itemsize == 2:
-            arrays = [x.astype(np.float32) for x in arrays]
-        arrays = [np.ascontiguousarray(x) for x in arrays]
+            arrays = [core.cast(x, FLOAT32) for x in arrays]
+        arrays = [core.contiguous(x) for x in arrays]
         out = (plain if arrays[0].ndim and arrays[0].size else fallback)(*arrays, dim)
-        return out if out.dtype == dtype else out.astype(dtype)
+        return out if out.dtype == dtype else core.cast(out, dtype)
 
     plain = core.RowKernel(loop, fallback, two)
     return core.RowKernel(loop, general, two)

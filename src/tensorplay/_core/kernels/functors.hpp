@@ -126,6 +126,7 @@ BINARY(Maximum, Cheap, (a > b) | (a != a) ? a : b)  // NaN if either is
 BINARY(Minimum, Cheap, (a < b) | (a != a) ? a : b)
 BINARY(Pow, Costly, pow(a, b))
 BINARY(Atan2, Costly, atan2(a, b))
+BINARY(ExpDifference, Costly, a == -T(__builtin_inf()) ? T(0) : a == b ? T(1) : exp(a - b))
 #undef BINARY
 
 // Derivatives in one pass over memory: cotangent g, and the input x or output y that was saved.

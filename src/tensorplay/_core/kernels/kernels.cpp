@@ -22,12 +22,12 @@ static const Kernels* table_of([[maybe_unused]] const char* isa)
 #ifdef TENSORPLAY_AVX512
     if (!std::strcmp(isa, "avx512") && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("f16c"))
         return &avx512::table;
 #endif
 #ifdef TENSORPLAY_AVX2
     if (!std::strcmp(isa, "avx2") && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
+        __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
         return &avx2::table;
 #endif
     return std::strcmp(isa, "baseline") ? nullptr : &baseline::table;

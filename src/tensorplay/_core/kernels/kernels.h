@@ -65,6 +65,9 @@ template <class T>
 using SingleLoop = void (*)(T* x, T* w, T* y, int64_t samples, int64_t channels, int64_t filters,
                             const Geometry& g, int which);
 
+// Elements of another type, see casts.hpp.
+using CastLoop = void (*)(const void* from, void* to, int64_t n);
+
 // A named loop for both float types; either pointer may be null, then NumPy does the work.
 struct Loop {
     const char* name;
@@ -84,6 +87,7 @@ struct Kernels {
     const Loop* norm;            // "standardize" and its derivatives
     const Loop* compare;         // "eq", "ne", "lt", ...: out has one byte per element
     const Loop* map;             // "add_scaled", "elu" ...
+    CastLoop half_from_float, float_from_half, bfloat_from_float, float_from_bfloat;
     ChannelLoop<float> channels_f32;
     ChannelLoop<double> channels_f64;
     WindowLoop<float> windows_f32, add_windows_f32;

@@ -1,8 +1,10 @@
 // The table of all loops, compiled once per instruction set.
+#include "casts.hpp"
 #include "channels.hpp"
 #include "compare.hpp"
 #include "conv.hpp"
 #include "maps.hpp"
+#include "scan.hpp"
 
 namespace tensorplay::TENSORPLAY_ISA {
 
@@ -41,6 +43,7 @@ static const Loop binary_loops[] = {
     BINARY("add", Add), BINARY("sub", Sub), BINARY("mul", Mul), BINARY("div", Div),
     BINARY("maximum", Maximum), BINARY("minimum", Minimum),
     ENTRY("pow", power), BINARY("atan2", Atan2),
+    BINARY("exp_difference", ExpDifference),
     BINARY("tanh_backward", TanhBackward), BINARY("sigmoid_backward", SigmoidBackward),
     BINARY("relu_backward", ReluBackward), BINARY("abs_backward", AbsBackward),
     BINARY("softplus_backward", SoftplusBackward), BINARY("silu_backward", SiluBackward),
@@ -60,7 +63,13 @@ static const Loop reduce_loops[] = {
     END,
 };
 
-static const Loop row_loops[] = {ENTRY("softmax", softmax), ENTRY("log_softmax", log_softmax), END};
+#define SCAN(name, F, reverse) {name, erase(scan<F, reverse, float>), erase(scan<F, reverse, double>)}
+static const Loop row_loops[] = {
+    ENTRY("softmax", softmax), ENTRY("log_softmax", log_softmax),
+    SCAN("cumsum", Sum, false), SCAN("cumsum_reverse", Sum, true),
+    SCAN("cumprod", Product, false), SCAN("cumprod_reverse", Product, true),
+    END,
+};
 
 static const Loop row2_loops[] = {
     ENTRY("softmax_backward", softmax_backward),
@@ -94,6 +103,8 @@ extern const Kernels table;
 const Kernels table = {
     TENSORPLAY_STRING(TENSORPLAY_ISA), unary_loops, binary_loops, reduce_loops, row_loops,
     row2_loops, gemm<float>, gemm<double>, norm_loops, compare_loops, map_loops,
+    cast<HalfFromFloat, uint32_t, uint16_t>, cast<FloatFromHalf, uint16_t, uint32_t>,
+    cast<BfloatFromFloat, uint32_t, uint16_t>, cast<FloatFromBfloat, uint16_t, uint32_t>,
     standardize_channels<float>, standardize_channels<double>,
     windows_of<float>, add_windows<float>, windows_of<double>, add_windows<double>,
     single_channels<float>, single_channels<double>,
