@@ -378,7 +378,7 @@ cdef set_call_slots():
     for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel, SmallKernel,
                  VarianceKernel, NormOfKernel, ScanKernel, TruthKernel, ExtremumKernel,
                  TopKernel, CrossKernel, ClassLossKernel, ClassSpreadKernel,
-                 MaxWindowsKernel, MapKernel):
+                 MaxWindowsKernel, ConvolutionKernel, FourierKernel, MapKernel):
         enable_vectorcall(<PyTypeObject*>kind, offset)
 
 
