@@ -378,7 +378,8 @@ cdef set_call_slots():
     for kind in (Kernel, ReduceKernel, ProductKernel, LinearKernel, RowKernel, SmallKernel,
                  VarianceKernel, NormOfKernel, ScanKernel, TruthKernel, ExtremumKernel,
                  TopKernel, CrossKernel, ClassLossKernel, ClassSpreadKernel,
-                 MaxWindowsKernel, ConvolutionKernel, FourierKernel, MapKernel):
+                 MaxWindowsKernel, ConvolutionKernel, FourierKernel, MapKernel,
+                 StandardizeKernel):
         enable_vectorcall(<PyTypeObject*>kind, offset)
 
 
