@@ -54,7 +54,7 @@ cdef class ReduceKernel(Kernel):
         if not cnp.PyArray_IS_C_CONTIGUOUS(x):
             if not is_small(x):
                 return self.slow(x, dims, keepdim)
-            x = copied(x)
+            x = copy_of(x)
         out = empty_array(s.ndim, s.sizes, cnp.PyArray_TYPE(x))
         if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             with nogil:

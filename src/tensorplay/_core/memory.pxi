@@ -29,8 +29,7 @@ def empty(tuple shape, dtype):
     return empty_array(ndim, sizes, (<cnp.dtype?>np.dtype(dtype)).num)
 
 
-cpdef copied(cnp.ndarray x):
-    """A C-contiguous copy of an array."""
+cdef cnp.ndarray copy_of(cnp.ndarray x):
     cdef cnp.ndarray out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x),
                                        cnp.PyArray_TYPE(x))
     cdef cnp.npy_intp i, step
@@ -45,3 +44,8 @@ cpdef copied(cnp.ndarray x):
         return out
     cnp.PyArray_CopyInto(out, x)
     return out
+
+
+def copied(cnp.ndarray x):
+    """A C-contiguous copy of an array."""
+    return copy_of(x)

@@ -64,7 +64,7 @@ cdef inline bint is_small(cnp.ndarray x) noexcept:
 
 cdef inline cnp.ndarray in_order(cnp.ndarray x):
     """x itself where its elements are in order, else a copy."""
-    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else copied(x)
+    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else copy_of(x)
 
 
 cdef inline bint is_real(cnp.ndarray x) noexcept:
@@ -187,6 +187,33 @@ cdef class TruthKernel(SmallKernel):
         truth(<const char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out), s.outer, s.length,
               s.inner, bool(self.parameter))
         return out
+
+
+def small_trace(x):
+    """The trace of a small real matrix that is neither recorded nor transformed; else None."""
+    cdef cnp.ndarray array
+    cdef cnp.npy_intp step, i
+    cdef cnp.npy_intp none = 0
+    cdef double total = 0
+    cdef char* source
+    if not is_tensor(x) or not is_constant(<Tensor>x):
+        return None
+    array = (<Tensor>x)._array
+    if cnp.PyArray_NDIM(array) != 2 or not is_real(array) or not is_small(array):
+        return None
+    step = cnp.PyArray_STRIDES(array)[0] + cnp.PyArray_STRIDES(array)[1]
+    source = <char*>cnp.PyArray_DATA(array)
+    out = cnp.PyArray_EMPTY(0, &none, cnp.PyArray_TYPE(array), 0)
+    for i in range(min(cnp.PyArray_DIMS(array)[0], cnp.PyArray_DIMS(array)[1])):
+        if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT:
+            total += (<float*>(source + i * step))[0]
+        else:
+            total += (<double*>(source + i * step))[0]
+    if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT:
+        (<float*>cnp.PyArray_DATA(<cnp.ndarray>out))[0] = <float>total
+    else:
+        (<double*>cnp.PyArray_DATA(<cnp.ndarray>out))[0] = total
+    return new_tensor(out)
 
 
 cdef class ExtremumKernel(SmallKernel):

@@ -12,7 +12,6 @@ from tensorplay.nn.module_hooks import ModuleHooks
 from tensorplay.nn.module_state import ModuleState
 from tensorplay.nn.parameter import Buffer, Parameter
 
-
 _Layer = TypeVar("_Layer", bound=type)
 
 

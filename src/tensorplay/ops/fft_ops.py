@@ -129,6 +129,8 @@ half_op = linear(
 
 
 def _scale(name: str, norm: str | None, forward: bool) -> str:
+    if norm is None:
+        return "none" if forward else "full"
     table = _FORWARD if forward else _INVERSE
     for scale, word in table.items():
         if word == (norm or "backward"):
@@ -190,6 +192,8 @@ def _many_dims(
 
 def _resized(name: str, x: Any, dims: Dims, sizes: Sequence[int]) -> Any:
     """x cut off, or continued with zeros, to the given sizes."""
+    if len(dims) == 1 and 0 < sizes[0] == x.shape[dims[0]]:
+        return x
     if sizes and min(sizes) < 1:
         raise RuntimeError(
             f"{name}(): sizes to transform must be at least 1, got {list(sizes)} for dims {dims} "
