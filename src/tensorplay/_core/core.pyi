@@ -2433,6 +2433,9 @@ class Operation:
 class Kernel:
     """A compiled kernel: called with arrays and parameters, by position."""
 
+    def __call__(self, *args: Any) -> Any:
+        """The kernel's result. (Calls go to `run` through the vectorcall slot.)"""
+
     def __call__(self, *args: Any) -> Any: ...
 
 class Packed:
@@ -2586,7 +2589,9 @@ class Windows:
         x: np.ndarray[Any, Any],
         out: np.ndarray[Any, Any],
         images: builtins.int,
-    ) -> Any: ...
+    ) -> Any:
+        """Write all windows of single-channel images x into out (images, *kernel, *out)."""
+
     def add(
         self,
         matrix: np.ndarray[Any, Any],
@@ -2811,6 +2816,9 @@ def one_dtype(*values: Any) -> Any:
     """Whether all values are tensors of one dtype."""
 
 def _weak_dict(hooks: Any) -> Any: ...
+def gradient_edge(x: Tensor) -> Any:
+    """(node, output number) that cotangents of `x` flow to; (None, 0) without a graph."""
+
 def gradient_edges(items: Any) -> Any:
     """[(node, output number), ...] of tensors and of pairs that are such edges already."""
 
@@ -2819,6 +2827,9 @@ def kept_bytes(item: Any) -> Any:
 
 def released_message(node: Node) -> Any:
     """The error of a second backward pass through a freed graph."""
+
+def attach(x: Tensor, node: Node, output_number: builtins.int = 0) -> Any:
+    """Make `x` the given output of `node`: x then requires grad and is not a leaf."""
 
 def _find_primitive(name: Any) -> Any: ...
 def default_node_name(name: builtins.str) -> Any:
@@ -2874,7 +2885,7 @@ def identity_array(rows: builtins.int, columns: builtins.int, dtype: Any) -> Any
 def counting(start: Any, end: Any, step: Any, special: Any, requires_grad: Any) -> Any:
     """The ints from start up to, but without, end (None: from 0 to start), or None."""
 
-def evenly_spaced(first: builtins.float, last: builtins.float, steps: cnp.npy_intp) -> Any:
+def evenly_spaced(first: builtins.float, last: builtins.float, steps: builtins.int) -> Any:
     """`steps` (at least 2) numbers from first to last, each computed from the nearer end."""
 
 def spaced(start: Any, end: Any, steps: Any, special: Any, requires_grad: Any) -> Any:
