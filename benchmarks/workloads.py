@@ -102,6 +102,59 @@ for _statement in (
 for _statement in ("a[1]", "a[1:3, 0]", "a[mask]", "a[index]", "a.t()", "a.reshape(2, 8)"):
     add(_statement, SMALL, small, _statement, loops=5_000)
 
+# One statement of each family whose arguments take some checking.
+CHECKED = "small tensors, families of operators"
+
+
+def families(m: Any, grad: bool = False) -> dict[str, Any]:
+    image, kernel, vector = tensors(m, (1, 3, 8, 8), (4, 3, 3, 3), (4,))
+    target = m.tensor(np.arange(4))
+    symmetric = m.tensor((np.eye(4) * 3 + 1).astype(np.float32))
+    functional = m.nn.functional
+    return small(m, grad) | {
+        "F": functional, "x": image, "k": kernel, "v": vector, "target": target, "s": symmetric
+    }  # fmt: skip
+
+
+for _statement in (
+    "a.max(1)",
+    "a.argmax(1)",
+    "a.var(0)",
+    "a.norm()",
+    "a.cumsum(0)",
+    "a.topk(2, 1)",
+    "mask.all()",
+    "F.cross_entropy(a, target)",
+    "F.layer_norm(a, (4,))",
+    "F.elu(a)",
+    "F.dropout(a, 0.5) * 0",  # what is drawn differs
+    "F.conv2d(x, k)",
+    "F.max_pool2d(x, 2)",
+    "F.embedding(index, a)",
+    "F.one_hot(target, 4)",
+    "F.pad(a, (1, 1))",
+    "a.clamp(0, 1)",
+    "a.masked_fill(mask, 0.0)",
+    "a.permute(1, 0)",
+    "a.flatten()",
+    "a.split(2)",
+    "a.diagonal()",
+    "a.tril()",
+    "a.roll(1, 0)",
+    "m.zeros(4, 4)",
+    "m.arange(5)",
+    "m.full((2, 2), 3.0)",
+    "m.randn(4, 4) * 0",
+    "m.tensor([1.0, 2.0])",
+    "a.double()",
+    "m.dot(v, v)",
+    "a @ v",
+    "m.outer(v, v)",
+    "m.fft.fft(v)",
+    "m.linalg.eigvalsh(s)",
+    "m.linalg.inv(s)",
+):
+    add(_statement, CHECKED, families, _statement, loops=5_000)
 
 # ---------------------------------------------------------------- small programs
 

@@ -241,3 +241,23 @@ cdef cnp.ndarray view_of(cnp.ndarray x, int ndim, cnp.npy_intp* sizes, cnp.npy_i
     PyArray_SetBaseObject(out, x)
     Py_INCREF(x)
     return out
+
+
+cdef class Registered:
+    """An attribute of a module that is found among its parameters, without `__getattr__`.
+
+    What is set on the module itself under that name comes first.
+    """
+
+    cdef str name
+
+    def __init__(self, str name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        cdef dict parameters
+        if instance is not None:
+            parameters = (<dict>PyObject_GenericGetDict(instance, NULL)).get("_parameters")
+            if parameters is not None and self.name in parameters:
+                return parameters[self.name]
+        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'")

@@ -277,6 +277,32 @@ def fits_product(a, int a_dims, b, int b_dims):
     return a_dims < 3 or b_dims < 3 or left[0] == right[0]
 
 
+def are_vectors(a, b):
+    """Whether both are tensors of one dim."""
+    return is_tensor(a) and is_tensor(b) and ndim_of(<Tensor>a) == 1 and ndim_of(<Tensor>b) == 1
+
+
+def of_one_shape(Tensor a, Tensor b):
+    """Whether two tensors have the same shape."""
+    return same_shape(a, b)
+
+
+def trailing_dims(Tensor x, tuple shape, weight, bias):
+    """The last dims of x where `shape` is their sizes, and that of weight and bias (or None), all
+    real and of one dtype; else None.
+    """
+    cdef int ndim = ndim_of(x), lead = ndim - len(shape), num = typenum_of(x)
+    if lead < 0 or not shape or num not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) \
+            or shape_of(x)[lead:] != shape:
+        return None
+    for other in (weight, bias):
+        if other is not None and not (
+                is_tensor(other) and typenum_of(<Tensor>other) == num
+                and shape_of(<Tensor>other) == shape):
+            return None
+    return (<tuple>_every[ndim])[lead:]
+
+
 # --- other arguments ------------------------------------------------------------------------------
 
 def is_constant(Tensor x):

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 def copy_kernel(cnp.ndarray x):
     """x in memory of its own, in the same order of its dims."""
     if cnp.PyArray_IS_C_CONTIGUOUS(x):
-        return copied(x)
+        return copy_of(x)
     return cnp.PyArray_NewCopy(x, cnp.NPY_KEEPORDER)
 
 

@@ -2222,6 +2222,11 @@ class Size(builtins.tuple[builtins.int, ...]):
     def numel(self) -> builtins.int:
         """The number of elements of a tensor of this size."""
 
+class Registered:
+    """An attribute of a module that is found among its parameters, without `__getattr__`."""
+
+    def __init__(self, name: builtins.str) -> None: ...
+
 class Extras:
     """What few nodes have: hooks, tensors that retain their gradient, the user's notes."""
 
@@ -2431,6 +2436,8 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """The kernel's result. (Calls go to `run` through the vectorcall slot.)"""
 
+    def __call__(self, *args: Any) -> Any: ...
+
 class Packed:
     """A saved tensor of which a pack hook keeps the values, and this object everything else."""
 
@@ -2494,11 +2501,8 @@ class ClassLossKernel(SmallKernel):
 class ClassSpreadKernel(SmallKernel):
     """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
 
-class MaxWindowsKernel(SmallKernel):
-    """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
-
 class ReduceKernel(Kernel):
-    """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims."""
+    """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims, or a single one."""
 
     def __init__(
         self,
@@ -2529,6 +2533,9 @@ class NormKernel:
         eps: builtins.float,
     ) -> Any: ...
 
+class StandardizeKernel(SmallKernel):
+    """`kernel(x, w, b, dims, eps)`: rows of the last dims standardised, times w, plus b."""
+
 class ProductKernel(Kernel):
     def __init__(
         self,
@@ -2541,6 +2548,15 @@ class LinearKernel(Kernel):
     """`kernel(x, w, b)`: x @ w.T + b for a matrix of rows x, with b a row or None."""
 
     def __init__(self, fallback: Any) -> None: ...
+
+class MaxWindowsKernel(SmallKernel):
+    """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
+
+class ConvolutionKernel(SmallKernel):
+    """`kernel(x, w, stride, padding, dilation, groups)`: convolution over one or two dims."""
+
+class FourierKernel(SmallKernel):
+    """`kernel(x, dims, scale, choice)`: the transform of real or complex x along its last dim."""
 
 class MapKernel(Kernel):
     """`kernel(*arrays, *numbers)`: a compiled loop over arrays of one shape, or `fallback`."""
@@ -2734,6 +2750,13 @@ def broadcasts_to(x: Tensor, shape: builtins.tuple[Any, ...]) -> Any:
 def fits_product(a: Any, a_dims: builtins.int, b: Any, b_dims: builtins.int) -> Any:
     """Whether two tensors of one dtype have so many dims, and shapes whose product is defined."""
 
+def are_vectors(a: Any, b: Any) -> Any:
+    """Whether both are tensors of one dim."""
+
+def of_one_shape(a: Tensor, b: Tensor) -> Any:
+    """Whether two tensors have the same shape."""
+
+def trailing_dims(x: Tensor, shape: builtins.tuple[Any, ...], weight: Any, bias: Any) -> Any: ...
 def is_constant(x: Tensor) -> Any:
     """Whether operations on x alone are neither recorded nor transformed, nor watched."""
 
@@ -2814,6 +2837,9 @@ def default_node_name(name: builtins.str) -> Any:
 
 def empty(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
     """A C-contiguous array (of NumPy's) of any contents."""
+
+def copied(x: np.ndarray[Any, Any]) -> Any:
+    """A C-contiguous copy of an array."""
 
 def flip_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
     """A copy of x with the order along some dims reversed."""
@@ -3074,6 +3100,9 @@ def fills_every_leaf() -> Any:
 def will_run(node: Node) -> Any:
     """Whether the backward pass that runs in this thread reaches a node."""
 
+def small_trace(x: Any) -> Any:
+    """The trace of a small real matrix that is neither recorded nor transformed; else None."""
+
 def same_elements(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
     """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
 
@@ -3092,6 +3121,23 @@ def one_hot_array(index: np.ndarray[Any, Any], classes: builtins.int) -> Any:
 def rows_of_table(table: np.ndarray[Any, Any], index: np.ndarray[Any, Any]) -> Any:
     """The rows of a matrix that an index names, or None for what is not plain or out of range."""
 
+def drawn(
+    source: Any,
+    normal: builtins.bool,
+    sizes: Any,
+    dtype: Any,
+    special: Any,
+    requires_grad: Any,
+) -> Any:
+    """A small tensor of uniform or normal numbers from a NumPy bit generator, or None."""
+
+def kept_factors(
+    source: Any,
+    size: builtins.tuple[Any, ...],
+    p: float,
+    scale: builtins.float,
+    dtype: Any,
+) -> Any: ...
 def channels_kernel(
     v: Any,
     x: np.ndarray[Any, Any],
@@ -3101,9 +3147,6 @@ def channels_kernel(
     groups: builtins.int,
     eps: builtins.float,
 ) -> Any: ...
-def outer_kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
-    """The products of every element of a (..., n) with every element of b (..., m)."""
-
 def sum_to_kernel(x: np.ndarray[Any, Any], shape: builtins.tuple[Any, ...]) -> Any:
     """x summed over the dims that broadcasting from `shape` added or stretched."""
 
@@ -3115,6 +3158,9 @@ def set_num_threads(count: builtins.int) -> None:
 
 def instruction_set() -> builtins.str:
     """Which build of the compiled loops runs here: 'baseline', 'avx2' or 'avx512'."""
+
+def outer_kernel(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
+    """The products of every element of a (..., n) with every element of b (..., m)."""
 
 def is_within(index: np.ndarray[Any, Any], size: builtins.int) -> Any:
     """Whether all entries of an int64 array are in 0 .. size - 1."""
@@ -3154,3 +3200,9 @@ def put_at_rows(
     add: builtins.bool,
 ) -> Any:
     """`out[o, rows[r], i] = values[o, r, i]`, or `+=`; False for what it cannot do."""
+
+def entries_kernel(
+    x: np.ndarray[Any, Any],
+    index: np.ndarray[Any, Any],
+    dim: builtins.int,
+) -> Any: ...

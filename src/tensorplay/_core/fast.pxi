@@ -83,7 +83,7 @@ cdef object unary_arrays(Primitive p, cnp.ndarray x):
         out = empty_like_shape(view)
         run_unary(p, view, out)
         return order_undone(out, order)
-    out = copied(x)
+    out = copy_of(x)
     run_unary(p, out, out)
     return out
 
@@ -237,9 +237,9 @@ cdef object binary_arrays(Primitive p, cnp.ndarray a, cnp.ndarray b):
         if result is not None or not has_loop(p, a):
             return result
         if is_loop_array(a) and worth_copying(b, a):
-            b = copied(b)
+            b = copy_of(b)
         elif is_loop_array(b) and worth_copying(a, b):
-            a = copied(a)
+            a = copy_of(a)
         else:
             return None
     if not has_loop(p, a):

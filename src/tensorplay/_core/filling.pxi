@@ -9,7 +9,7 @@ def no_levels():
 cdef int plain_typenum(object dtype) except -2:
     """The number of a dtype, or of the default one for None; -1 for what is no dtype."""
     if dtype is None:
-        dtype = _dtypes.get_default_dtype()
+        dtype = _dtypes._default
     elif type(dtype) is not _dtypes.dtype:
         return -1
     return (<cnp.dtype?>dtype.numpy).num

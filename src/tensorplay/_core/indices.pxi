@@ -175,3 +175,45 @@ def put_at_rows(cnp.ndarray out, cnp.ndarray rows, cnp.ndarray values, int64_t o
             put_rows(cnp.PyArray_DATA(out), <const int64_t*>cnp.PyArray_DATA(rows),
                      cnp.PyArray_DATA(values), outer, size, count, inner * item)
     return True
+
+
+def entries_kernel(cnp.ndarray x, cnp.ndarray index, int dim):
+    """The entries of a contiguous x along a dim that an int64 index names, negative ones from the
+    end; None for what is not plain, large, or out of range.
+    """
+    cdef cnp.npy_intp sizes[128]
+    cdef int ndim = cnp.PyArray_NDIM(x), more = cnp.PyArray_NDIM(index), i
+    cdef int64_t outer = 1, size = cnp.PyArray_DIMS(x)[dim], count = cnp.PyArray_SIZE(index)
+    cdef int64_t inner = cnp.PyArray_ITEMSIZE(x), o, k, at
+    cdef const int64_t* places
+    cdef char* source
+    cdef char* target
+    cdef cnp.ndarray out
+    if cnp.PyArray_TYPE(index) != cnp.NPY_INT64 or not cnp.PyArray_IS_C_CONTIGUOUS(x) \
+            or ndim + more > 64 or count > SMALL_SIZE or cnp.PyArray_SIZE(x) > SMALL_SIZE:
+        return None
+    index = contiguous_array(index)
+    for i in range(ndim):
+        if i < dim:
+            sizes[i] = cnp.PyArray_DIMS(x)[i]
+            outer *= sizes[i]
+        elif i > dim:
+            sizes[i + more - 1] = cnp.PyArray_DIMS(x)[i]
+            inner *= cnp.PyArray_DIMS(x)[i]
+    for i in range(more):
+        sizes[dim + i] = cnp.PyArray_DIMS(index)[i]
+    out = empty_array(ndim + more - 1, sizes, cnp.PyArray_TYPE(x))
+    places = <const int64_t*>cnp.PyArray_DATA(index)
+    source = <char*>cnp.PyArray_DATA(x)
+    target = <char*>cnp.PyArray_DATA(out)
+    for o in range(outer):
+        for k in range(count):
+            at = places[k]
+            if at < 0:
+                at += size
+            if at < 0 or at >= size:
+                return None
+            memcpy(target, source + at * inner, inner)
+            target += inner
+        source += size * inner
+    return out

@@ -33,14 +33,25 @@ def empty(tuple shape, dtype):
     return empty_array(ndim, sizes, (<cnp.dtype?>np.dtype(dtype)).num)
 
 
-cpdef copied(cnp.ndarray x):
+def copied(cnp.ndarray x):
     """A C-contiguous copy of an array."""
+    return copy_of(x)
+
+
+cdef cnp.ndarray copy_of(cnp.ndarray x):
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef cnp.ndarray out = empty_array(ndim, cnp.PyArray_DIMS(x), cnp.PyArray_TYPE(x))
     cdef char* source = <char*>cnp.PyArray_DATA(x)
     cdef void* target = cnp.PyArray_DATA(out)
     cdef int64_t item = cnp.PyArray_ITEMSIZE(x)
     cdef bint done = False
+    cdef cnp.npy_intp i, step
+    if ndim == 1 and cnp.PyArray_SIZE(x) < 64 and cnp.PyArray_ISALIGNED(x) and item == 4:
+        # NumPy's preparations cost more than such a copy.
+        step = cnp.PyArray_STRIDES(x)[0]
+        for i in range(cnp.PyArray_SIZE(x)):
+            (<int*>target)[i] = (<int*>(source + i * step))[0]
+        return out
     if cnp.PyArray_SIZE(x) >= SHUFFLED_SIZE and not cnp.PyArray_IS_C_CONTIGUOUS(x) \
             and cnp.PyArray_ISBEHAVED_RO(x):
         with nogil:
@@ -53,7 +64,7 @@ cpdef copied(cnp.ndarray x):
 
 def contiguous(cnp.ndarray x):
     """x itself where it is C-contiguous and aligned, else a copy."""
-    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x) else copied(x)
+    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x) else copy_of(x)
 
 
 cdef cnp.ndarray reordered(cnp.ndarray x, const int* order):

@@ -15,7 +15,7 @@ def flip_kernel(cnp.ndarray x, tuple dims):
             i = dim
             data += (cnp.PyArray_DIMS(x)[i] - 1) * strides[i]
             strides[i] = -strides[i]
-    return copied(view_of(x, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), strides, data))
+    return copy_of(view_of(x, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), strides, data))
 
 
 def roll_kernel(cnp.ndarray x, tuple shifts, tuple dims):
@@ -27,9 +27,9 @@ def roll_kernel(cnp.ndarray x, tuple shifts, tuple dims):
     cdef char* source
     cdef char* target
     if not dims or cnp.PyArray_SIZE(x) == 0:
-        return copied(x)
+        return copy_of(x)
     if not cnp.PyArray_IS_C_CONTIGUOUS(x):
-        x = copied(x)
+        x = copy_of(x)
     for shift, at in zip(shifts, dims):
         dim = at
         size = cnp.PyArray_DIMS(x)[dim]
@@ -114,7 +114,7 @@ def pad_kernel(cnp.ndarray x, tuple pads, value):
 
 cdef cnp.ndarray triangle(cnp.ndarray x, int64_t diagonal, bint upper):
     """A copy of the matrices x that is zero on one side of a diagonal."""
-    cdef cnp.ndarray out = copied(x)
+    cdef cnp.ndarray out = copy_of(x)
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef int64_t rows = cnp.PyArray_DIMS(x)[ndim - 2], columns = cnp.PyArray_DIMS(x)[ndim - 1]
     cdef int64_t item = cnp.PyArray_ITEMSIZE(x), count, i, first

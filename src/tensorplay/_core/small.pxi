@@ -15,6 +15,7 @@ cdef extern from "small.hpp" namespace "tensorplay" nogil:
         int64_t size, out, kernel, stride, padding, dilation
     void top_places[T](const T*, int64_t*, int64_t, int64_t, int64_t, int64_t, bint)
     void cross[T](const T*, const T*, T*, int64_t, int64_t)
+    void copy_windows[T](const T*, T*, int64_t, const Window&, const Window&)
     bint max_windows[T](const T*, T*, int64_t*, int64_t, const Window&, const Window&)
 
 cdef enum:
@@ -63,7 +64,7 @@ cdef inline bint is_small(cnp.ndarray x) noexcept:
 
 cdef inline cnp.ndarray in_order(cnp.ndarray x):
     """x itself where its elements are in order, else a copy."""
-    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else copied(x)
+    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else copy_of(x)
 
 
 cdef inline bint is_real(cnp.ndarray x) noexcept:
@@ -188,6 +189,33 @@ cdef class TruthKernel(SmallKernel):
         return out
 
 
+def small_trace(x):
+    """The trace of a small real matrix that is neither recorded nor transformed; else None."""
+    cdef cnp.ndarray array
+    cdef cnp.npy_intp step, i
+    cdef cnp.npy_intp none = 0
+    cdef double total = 0
+    cdef char* source
+    if not is_tensor(x) or not is_constant(<Tensor>x):
+        return None
+    array = (<Tensor>x)._array
+    if cnp.PyArray_NDIM(array) != 2 or not is_real(array) or not is_small(array):
+        return None
+    step = cnp.PyArray_STRIDES(array)[0] + cnp.PyArray_STRIDES(array)[1]
+    source = <char*>cnp.PyArray_DATA(array)
+    out = cnp.PyArray_EMPTY(0, &none, cnp.PyArray_TYPE(array), 0)
+    for i in range(min(cnp.PyArray_DIMS(array)[0], cnp.PyArray_DIMS(array)[1])):
+        if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT:
+            total += (<float*>(source + i * step))[0]
+        else:
+            total += (<double*>(source + i * step))[0]
+    if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT:
+        (<float*>cnp.PyArray_DATA(<cnp.ndarray>out))[0] = <float>total
+    else:
+        (<double*>cnp.PyArray_DATA(<cnp.ndarray>out))[0] = total
+    return new_tensor(out)
+
+
 cdef class ExtremumKernel(SmallKernel):
     """`kernel(x, dim, keepdim)`: (largest elements, places), or the places alone.
 
@@ -274,287 +302,3 @@ cdef class CrossKernel(SmallKernel):
             cross[double](<const double*>cnp.PyArray_DATA(x), <const double*>cnp.PyArray_DATA(y),
                           <double*>cnp.PyArray_DATA(out), s.outer, s.inner)
         return out
-
-
-def same_elements(cnp.ndarray x, cnp.ndarray y):
-    """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
-    cdef int64_t n = cnp.PyArray_SIZE(x), i
-    if not is_small(x) or not is_loop_array(x) or not cnp.PyArray_IS_C_CONTIGUOUS(y):
-        return bool((<object>x == <object>y).all())
-    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-        for i in range(n):
-            if (<float*>cnp.PyArray_DATA(x))[i] != (<float*>cnp.PyArray_DATA(y))[i]:
-                return False
-    else:
-        for i in range(n):
-            if (<double*>cnp.PyArray_DATA(x))[i] != (<double*>cnp.PyArray_DATA(y))[i]:
-                return False
-    return True
-
-
-def nan_kernel(cnp.ndarray x):
-    """Whether each element is NaN."""
-    cdef cnp.ndarray out
-    cdef int64_t n = cnp.PyArray_SIZE(x), i
-    cdef char* found
-    if not is_loop_array(x) or n > SMALL_SIZE:
-        return <object>x != <object>x
-    out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_BOOL)
-    found = <char*>cnp.PyArray_DATA(out)
-    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-        for i in range(n):
-            found[i] = (<float*>cnp.PyArray_DATA(x))[i] != (<float*>cnp.PyArray_DATA(x))[i]
-    else:
-        for i in range(n):
-            found[i] = (<double*>cnp.PyArray_DATA(x))[i] != (<double*>cnp.PyArray_DATA(x))[i]
-    return out
-
-
-def cast_kernel(cnp.ndarray x, dtype, source):
-    """x in another dtype, as a copy; complex numbers lose their imaginary part for a real one."""
-    cdef int num = (<cnp.dtype>dtype.numpy).num, have = cnp.PyArray_TYPE(x)
-    cdef int64_t n = cnp.PyArray_SIZE(x), i
-    cdef cnp.ndarray out
-    if n <= SMALL_SIZE and cnp.PyArray_IS_C_CONTIGUOUS(x):
-        if num == cnp.NPY_DOUBLE and have == cnp.NPY_FLOAT:
-            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
-            for i in range(n):
-                (<double*>cnp.PyArray_DATA(out))[i] = (<float*>cnp.PyArray_DATA(x))[i]
-            return out
-        if num == cnp.NPY_FLOAT and have == cnp.NPY_DOUBLE:
-            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
-            for i in range(n):
-                (<float*>cnp.PyArray_DATA(out))[i] = <float>(<double*>cnp.PyArray_DATA(x))[i]
-            return out
-        if num == cnp.NPY_FLOAT and have == cnp.NPY_INT64:
-            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
-            for i in range(n):
-                (<float*>cnp.PyArray_DATA(out))[i] = <float>(<int64_t*>cnp.PyArray_DATA(x))[i]
-            return out
-        if num == cnp.NPY_FLOAT and have == cnp.NPY_BOOL:
-            out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), num)
-            for i in range(n):
-                (<float*>cnp.PyArray_DATA(out))[i] = (<char*>cnp.PyArray_DATA(x))[i] != 0
-            return out
-    token = quiet_enter()
-    try:
-        values = x.real if is_complex_num(have) and dtype.category < 3 else x
-        return values.astype(dtype.numpy)
-    finally:
-        quiet_leave(token)
-
-
-# --- classes --------------------------------------------------------------------------------------
-
-cdef bint span_classes(Span* s, cnp.ndarray target, int64_t classes, int dim) noexcept:
-    cdef int i
-    s.outer = s.inner = 1
-    s.length = classes
-    s.ndim = 0
-    for i in range(cnp.PyArray_NDIM(target) + 1):
-        if i == dim:
-            s.sizes[i] = classes
-        else:
-            s.sizes[i] = cnp.PyArray_DIMS(target)[i - (i > dim)]
-            if i < dim:
-                s.outer *= s.sizes[i]
-            else:
-                s.inner *= s.sizes[i]
-        s.ndim += 1
-    return s.ndim <= 32
-
-
-cdef inline bint is_index(cnp.ndarray x) noexcept:
-    return cnp.PyArray_TYPE(x) == cnp.NPY_INT64 and cnp.PyArray_IS_C_CONTIGUOUS(x)
-
-
-cdef class ClassLossKernel(SmallKernel):
-    """`kernel(x, target, dim, lead, ignore_index, reduction)`: minus the elements of classes."""
-
-    cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
-        cdef Span s
-        cdef cnp.ndarray target = <cnp.ndarray?><object>args[1], out
-        cdef str reduction = <object>args[5]
-        cdef bint each = reduction == "none", fine
-        cdef double total = 0
-        cdef int64_t kept = 0, ignored = <object>args[4]
-        cdef int dim = <object>args[2]
-        cdef void* data
-        if not is_loop_array(x) or not is_index(target) or <object>args[3] != 0:
-            return None
-        span_classes(&s, target, cnp.PyArray_DIMS(x)[dim], dim)
-        out = empty_array(cnp.PyArray_NDIM(target) if each else 0, cnp.PyArray_DIMS(target),
-                          cnp.PyArray_TYPE(x))
-        data = cnp.PyArray_DATA(out)
-        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-            fine = pick_classes[float](
-                <const float*>cnp.PyArray_DATA(x), <const int64_t*>cnp.PyArray_DATA(target),
-                <float*>data if each else NULL, &total, &kept, s.outer, s.length, s.inner, ignored)
-        else:
-            fine = pick_classes[double](
-                <const double*>cnp.PyArray_DATA(x), <const int64_t*>cnp.PyArray_DATA(target),
-                <double*>data if each else NULL, &total, &kept, s.outer, s.length, s.inner, ignored)
-        if not fine:
-            return None
-        if not each:
-            if reduction == "mean":
-                total /= <double>kept
-            if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-                (<float*>data)[0] = <float>total
-            else:
-                (<double*>data)[0] = total
-        return out
-
-
-cdef class ClassSpreadKernel(SmallKernel):
-    """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
-
-    cdef object small(self, cnp.ndarray g, PyObject** args, Py_ssize_t n):
-        cdef Span s
-        cdef cnp.ndarray target = <cnp.ndarray?><object>args[1], out
-        cdef str reduction = <object>args[6]
-        cdef bint each = reduction == "none", fine
-        cdef int64_t ignored = <object>args[5], i
-        cdef double divisor = 1
-        if not is_loop_array(g) or not is_index(target) or not is_small(target) \
-                or <object>args[4] != 0 \
-                or cnp.PyArray_SIZE(g) != (cnp.PyArray_SIZE(target) if each else 1):
-            return None
-        if reduction == "mean":
-            divisor = 0
-            for i in range(cnp.PyArray_SIZE(target)):
-                divisor += (<const int64_t*>cnp.PyArray_DATA(target))[i] != ignored
-        if not span_classes(&s, target, <object>args[2], <object>args[3]):
-            return None
-        out = cnp.PyArray_ZEROS(s.ndim, s.sizes, cnp.PyArray_TYPE(g), 0)
-        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
-            fine = put_classes[float](
-                <const float*>cnp.PyArray_DATA(g), each,
-                <const int64_t*>cnp.PyArray_DATA(target), <float*>cnp.PyArray_DATA(out), s.outer,
-                s.length, s.inner, ignored, divisor)
-        else:
-            fine = put_classes[double](
-                <const double*>cnp.PyArray_DATA(g), each,
-                <const int64_t*>cnp.PyArray_DATA(target), <double*>cnp.PyArray_DATA(out), s.outer,
-                s.length, s.inner, ignored, divisor)
-        return out if fine else None
-
-
-def names_classes(input, target):
-    """Whether `target` holds integers, in the shape of `input` (2 dims or more) without dim 1."""
-    cdef tuple shape
-    if not is_tensor(input) or not is_tensor(target) or ndim_of(<Tensor>input) < 2 \
-            or dtype_of(<Tensor>target).category != 1:
-        return False
-    shape = shape_of(<Tensor>input)
-    return shape[:1] + shape[2:] == shape_of(<Tensor>target)
-
-
-def one_hot_array(cnp.ndarray index, int64_t classes):
-    """1 at the class that each entry of an int64 array names, else 0; None where one is outside.
-
-    classes: -1 for one more than the largest.
-    """
-    cdef cnp.npy_intp sizes[65]
-    cdef int ndim = cnp.PyArray_NDIM(index), i
-    cdef int64_t n = cnp.PyArray_SIZE(index), k, largest = -1
-    cdef const int64_t* places
-    cdef int64_t* target
-    cdef cnp.ndarray out
-    index = in_order(index)
-    places = <const int64_t*>cnp.PyArray_DATA(index)
-    for k in range(n):
-        if places[k] < 0:
-            return None
-        largest = max(largest, places[k])
-    if classes == -1:
-        classes = largest + 1
-    if largest >= classes or ndim > 63:
-        return None
-    for i in range(ndim):
-        sizes[i] = cnp.PyArray_DIMS(index)[i]
-    sizes[ndim] = classes
-    out = cnp.PyArray_ZEROS(ndim + 1, sizes, cnp.NPY_INT64, 0)
-    target = <int64_t*>cnp.PyArray_DATA(out)
-    for k in range(n):
-        target[k * classes + places[k]] = 1
-    return out
-
-
-def rows_of_table(cnp.ndarray table, cnp.ndarray index):
-    """The rows of a matrix that an index names, or None for what is not plain or out of range."""
-    cdef cnp.npy_intp sizes[65]
-    cdef int ndim = cnp.PyArray_NDIM(index), i
-    cdef int64_t n = cnp.PyArray_SIZE(index), rows, k, at
-    cdef int64_t width
-    cdef const int64_t* places
-    cdef char* target
-    cdef cnp.ndarray out
-    if cnp.PyArray_TYPE(index) != cnp.NPY_INT64 or cnp.PyArray_NDIM(table) != 2 or ndim > 63 \
-            or not cnp.PyArray_IS_C_CONTIGUOUS(table):
-        return None
-    index = in_order(index)
-    rows = cnp.PyArray_DIMS(table)[0]
-    for i in range(ndim):
-        sizes[i] = cnp.PyArray_DIMS(index)[i]
-    sizes[ndim] = cnp.PyArray_DIMS(table)[1]
-    width = sizes[ndim] * cnp.PyArray_ITEMSIZE(table)
-    places = <const int64_t*>cnp.PyArray_DATA(index)
-    out = empty_array(ndim + 1, sizes, cnp.PyArray_TYPE(table))
-    target = <char*>cnp.PyArray_DATA(out)
-    for k in range(n):
-        at = places[k]
-        if at < 0 or at >= rows:
-            return None
-        memcpy(target + k * width, <char*>cnp.PyArray_DATA(table) + at * width, width)
-    return out
-
-
-# --- pooling --------------------------------------------------------------------------------------
-
-cdef class MaxWindowsKernel(SmallKernel):
-    """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
-
-    cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
-        cdef cnp.npy_intp sizes[64]
-        cdef Window windows[2]
-        cdef tuple kernel = <tuple?><object>args[1]
-        cdef int spatial = len(kernel), lead = cnp.PyArray_NDIM(x) - spatial, i
-        cdef int64_t planes = 1
-        cdef cnp.ndarray values, places
-        cdef bint fine
-        if not is_loop_array(x) or spatial > 2:
-            return None
-        for i in range(lead):
-            sizes[i] = cnp.PyArray_DIMS(x)[i]
-            planes *= sizes[i]
-        windows[0] = Window(1, 1, 1, 1, 0, 1)
-        for i in range(spatial):
-            before, after = (<tuple?><object>args[3])[i]
-            windows[i + 2 - spatial] = plan_window(
-                cnp.PyArray_DIMS(x)[lead + i], kernel[i], (<tuple?><object>args[2])[i], before,
-                after, (<tuple?><object>args[4])[i])
-            sizes[lead + i] = windows[i + 2 - spatial].out
-        values = empty_array(lead + spatial, sizes, cnp.PyArray_TYPE(x))
-        places = empty_array(lead + spatial, sizes, cnp.NPY_INT64)
-        if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
-            fine = max_windows[float](
-                <const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(values),
-                <int64_t*>cnp.PyArray_DATA(places), planes, windows[0], windows[1])
-        else:
-            fine = max_windows[double](
-                <const double*>cnp.PyArray_DATA(x), <double*>cnp.PyArray_DATA(values),
-                <int64_t*>cnp.PyArray_DATA(places), planes, windows[0], windows[1])
-        return (values, places) if fine else None
-
-
-cdef inline Window plan_window(int64_t size, int64_t kernel, int64_t stride, int64_t before,
-                               int64_t after, int64_t dilation) noexcept:
-    cdef Window w
-    w.size = size
-    w.out = (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
-    w.kernel = kernel
-    w.stride = stride
-    w.padding = before
-    w.dilation = dilation
-    return w

@@ -10,7 +10,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.nn import functional as F
 from tensorplay.nn import init
 from tensorplay.nn.layers_linear import new_parameter
-from tensorplay.nn.module import Module
+from tensorplay.nn.module import Module, reading
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -20,6 +20,7 @@ def sized(value: Any, count: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, Sequence) else (value,) * count
 
 
+@reading("weight", "bias")
 class _Conv(Module):
     """What convolutions and transposed convolutions have in common."""
 

@@ -11,7 +11,7 @@ from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.base import dtypes
 from tensorplay.nn import init
-from tensorplay.nn.module import Module
+from tensorplay.nn.module import Module, reading
 from tensorplay.nn.parameter import Parameter
 from tensorplay.ops.products import linear
 
@@ -37,6 +37,7 @@ class Identity(Module):
         return input
 
 
+@reading("weight", "bias")
 class Linear(Module):
     """x @ weight.T + bias, over the last dim.
 

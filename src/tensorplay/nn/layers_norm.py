@@ -12,7 +12,7 @@ from tensorplay.base import dtypes
 from tensorplay.nn import functional as F
 from tensorplay.nn import init
 from tensorplay.nn.layers_linear import new_parameter
-from tensorplay.nn.module import Module
+from tensorplay.nn.module import Module, reading
 
 
 def _start(weight: Tensor | None, bias: Tensor | None) -> None:
@@ -23,6 +23,7 @@ def _start(weight: Tensor | None, bias: Tensor | None) -> None:
         init.zeros_(bias)
 
 
+@reading("weight", "bias")
 class _RunningNorm(Module):
     """Batch and instance norm: per channel, with running statistics."""
 
@@ -169,6 +170,7 @@ class InstanceNorm3d(_InstanceNorm):
     accepted = (4, 5)
 
 
+@reading("weight", "bias")
 class LayerNorm(Module):
     """Normalisation over the last dims, whose sizes are normalized_shape.
 
@@ -205,6 +207,7 @@ class LayerNorm(Module):
         )
 
 
+@reading("weight")
 class RMSNorm(Module):
     """The input over the root of its mean square over the last dims."""
 
@@ -235,6 +238,7 @@ class RMSNorm(Module):
         )
 
 
+@reading("weight", "bias")
 class GroupNorm(Module):
     """Normalisation over groups of channels of each sample."""
 

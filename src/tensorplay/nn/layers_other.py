@@ -10,7 +10,7 @@ from tensorplay._core.core import Tensor
 from tensorplay.nn import functional as F
 from tensorplay.nn import init
 from tensorplay.nn.layers_linear import new_parameter
-from tensorplay.nn.module import Module
+from tensorplay.nn.module import Module, reading
 from tensorplay.nn.parameter import Parameter
 
 # --- dropout --------------------------------------------------------------------------------------
@@ -79,6 +79,7 @@ class FeatureAlphaDropout(_Dropout):
 # --- embeddings -----------------------------------------------------------------------------------
 
 
+@reading("weight")
 class _Table(Module):
     """A table of rows, started normal."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from tensorplay._core import core
 from tensorplay._core.core import HookDict, Tensor
@@ -11,6 +11,23 @@ from tensorplay.base import dtypes
 from tensorplay.nn.module_hooks import ModuleHooks
 from tensorplay.nn.module_state import ModuleState
 from tensorplay.nn.parameter import Buffer, Parameter
+
+_Layer = TypeVar("_Layer", bound=type)
+
+
+def reading(*names: str) -> Callable[[_Layer], _Layer]:
+    """Decorator of a layer that reads these parameters in every call: they are found at once.
+
+    (`__getattr__` is asked last, after an AttributeError has been made, which costs as much as a
+    small operation.)
+    """
+
+    def decorate(layer: _Layer) -> _Layer:
+        for name in names:
+            setattr(layer, name, core.Registered(name))
+        return layer
+
+    return decorate
 
 
 class Module(ModuleState, ModuleHooks):

@@ -25,6 +25,7 @@ from tensorplay.ops.kinds import (
     wrap_dim,
     wrap_dims,
 )
+from tensorplay.ops.reductions import sum_op
 from tensorplay.ops.shaping import reshape_to, sizes_of
 from tensorplay.ops.structure import expand_to
 
@@ -370,7 +371,8 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         RuntimeError: unless the tensor has one or two dims.
     """
     if input.ndim == 1:
-        return diag_embed(input, diagonal)
+        size = input.shape[0] + abs(diagonal)
+        return diagonal_embed(input, (size, size), diagonal, 0, 1)
     if input.ndim == 2:
         return diagonal_op(input, diagonal, 0, 1).clone()
     raise RuntimeError(f"diag(): expected a tensor of 1 or 2 dims, got shape {list(input.shape)}")
@@ -389,9 +391,12 @@ def trace(input: Tensor) -> Tensor:
     Raises:
         RuntimeError: unless the tensor has two dims.
     """
+    found = core.small_trace(input)
+    if found is not None:
+        return found
     if input.ndim != 2:
         raise RuntimeError(f"trace(): expected a matrix, got a tensor of {input.ndim} dims")
-    return diagonal_op(input, 0, 0, 1).sum(-1)
+    return sum_op(diagonal_op(input, 0, 0, 1), (0,), False)
 
 
 @public()

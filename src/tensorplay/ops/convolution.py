@@ -247,7 +247,7 @@ _PARAMS = ("stride", "padding", "dilation", "groups")
 
 conv_op = multilinear(
     "convolution",
-    typed("convolution", _conv_kernel, "bifc"),
+    core.ConvolutionKernel(typed("convolution", _conv_kernel, "bifc")),
     lambda g, x_shape, y, stride, padding, dilation, groups: conv_input(
         g, _conj(y), x_shape[2:], stride, padding, dilation, groups
     ),
@@ -256,6 +256,7 @@ conv_op = multilinear(
     ),
     params=_PARAMS,
     batch=_batch_conv,
+    quiet=True,
 )
 conv_input = multilinear(
     "convolution_input",

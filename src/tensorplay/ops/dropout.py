@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Inplace, Tensor
 from tensorplay.base.random import Generator
 from tensorplay.ops.kinds import public, publish
@@ -22,8 +23,10 @@ def _check(name: str, p: float) -> None:
         raise ValueError(f"{name}(): dropout probability has to be between 0 and 1, but got p={p}")
 
 
-def _kept(name: str, x: Tensor, p: float, features: bool, generator: Any) -> Tensor:
-    """1 where an element (or a channel of a sample) is kept, else 0."""
+def _kept(
+    name: str, x: Tensor, p: float, features: bool, generator: Any, scale: float = 1.0
+) -> Tensor:
+    """`scale` where an element (or a channel of a sample) is kept, else 0."""
     shape = tuple(x.shape)
     if features:
         if len(shape) < 2:
@@ -34,7 +37,11 @@ def _kept(name: str, x: Tensor, p: float, features: bool, generator: Any) -> Ten
         shape = shape[:2] + (1,) * (len(shape) - 2)
 
     def draw(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
-        return rng.random(size, dtype=np.float32) >= p
+        factors = core.kept_factors(rng.bit_generator, size, p, scale, x.dtype)
+        if factors is not None:
+            return factors
+        kept = rng.random(size, dtype=np.float32) >= p
+        return kept.astype(x.dtype.numpy) * x.dtype.numpy.type(scale)
 
     return noise(name, shape, x.dtype, draw, generator)
 
@@ -47,7 +54,7 @@ def _drop(
         return x
     if p == 1:
         return x * 0
-    return x * (_kept(name, x, p, features, generator) * (1 / (1 - p)))
+    return x * _kept(name, x, p, features, generator, 1 / (1 - p))
 
 
 def _alpha_drop(name: str, x: Tensor, p: float, training: bool, features: bool = False) -> Tensor:
@@ -129,7 +136,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     >>> tp.nn.functional.dropout(tp.ones(2), p=0.5, training=False)
     tensor([1., 1.])
     """
-    _check("dropout", p)
     return _run("dropout", input, p, training, inplace)
 
 

@@ -49,7 +49,7 @@ def _complex_kernel(x: np.ndarray, dims: Dims, scale: str, forward: bool) -> np.
 
 complex_op = linear(
     "fft_c2c",
-    _complex_kernel,
+    core.FourierKernel(_complex_kernel),
     lambda g, dims, scale, forward: complex_op(g, dims, scale, not forward),
     params=("dims", "scale", "forward"),
     batch=shifting(dims=("dims",)),
@@ -91,7 +91,7 @@ def _real_transpose(g: Any, x_shape: Any, dims: Dims, scale: str, half: bool) ->
 #: Forward, of a real signal; half: without the negative frequencies of the last of the dims.
 real_op = linear(
     "fft_r2c",
-    _real_kernel,
+    core.FourierKernel(_real_kernel),
     _real_transpose,
     params=("dims", "scale", "half"),
     batch=shifting(dims=("dims",)),
@@ -129,6 +129,8 @@ half_op = linear(
 
 
 def _scale(name: str, norm: str | None, forward: bool) -> str:
+    if norm is None:
+        return "none" if forward else "full"
     table = _FORWARD if forward else _INVERSE
     for scale, word in table.items():
         if word == (norm or "backward"):
@@ -190,12 +192,15 @@ def _many_dims(
 
 def _resized(name: str, x: Any, dims: Dims, sizes: Sequence[int]) -> Any:
     """x cut off, or continued with zeros, to the given sizes."""
-    if any(n < 1 for n in sizes):
+    if len(dims) == 1 and 0 < sizes[0] == x.shape[dims[0]]:
+        return x
+    if sizes and min(sizes) < 1:
         raise RuntimeError(
             f"{name}(): sizes to transform must be at least 1, got {list(sizes)} for dims {dims} "
             f"of the input of shape {list(x.shape)}"
         )
-    changes = {d: n - x.shape[d] for d, n in zip(dims, sizes, strict=True)}
+    shape = x.shape
+    changes = {d: n - shape[d] for d, n in zip(dims, sizes, strict=True)}
     if not any(changes.values()):
         return x
     first = min(d for d, change in changes.items() if change)

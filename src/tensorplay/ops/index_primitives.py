@@ -40,6 +40,9 @@ def _checked_columns(
 def _index_kernel(x: np.ndarray, index: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
     try:
         if len(dims) == 1:
+            small = core.entries_kernel(x, index, dims[0])
+            if small is not None:
+                return small
             if x.flags.c_contiguous:
                 return x.take(index, axis=dims[0])
             return np.asarray(x[(FULL,) * dims[0] + (index, ...)])

@@ -420,9 +420,12 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
             f"split(): split_size can only be 0 if the dim has size 0, but dim {dim} has size "
             f"{total}"
         )
-    count = max(-(-total // size), 1) if size else 1
-    sizes = (size,) * (count - 1) + (total - size * (count - 1),)
-    return split_op(tensor, sizes, dim)
+    return split_op(tensor, _parts_of_size(total, size), dim)
+
+
+def _parts_of_size(total: int, size: int) -> tuple[int, ...]:
+    count = -(-total // size) if size and total else 1
+    return (size,) * (count - 1) + (total - size * (count - 1),)
 
 
 def _needs_dims(tensor: Tensor, least: int, name: str) -> None:
@@ -473,7 +476,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     size = -(-total // chunks)
     if size == 0:  # nothing to divide, but the number of parts is known
         return split_with_sizes(input, (0,) * chunks, dim)
-    return split(input, size, dim)
+    return split_op(input, _parts_of_size(total, size), wrap_dim(dim, input, "chunk"))
 
 
 @public()

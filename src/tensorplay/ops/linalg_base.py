@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -137,7 +138,12 @@ def real_part(x: Any) -> Any:
 
 def lapack_function(name: str, dtype: np.dtype, source: Any = lapack) -> Callable[..., Any]:
     """LAPACK's (or BLAS's) function for a dtype, such as dgetrf for 'getrf'."""
-    return getattr(source, _LETTERS[dtype.char] + name)
+    return _found(source, _LETTERS[dtype.char] + name)
+
+
+@functools.cache
+def _found(source: Any, name: str) -> Callable[..., Any]:
+    return getattr(source, name)
 
 
 def over_batch(

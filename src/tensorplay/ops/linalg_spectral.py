@@ -23,6 +23,7 @@ from tensorplay.ops.linalg_base import (
     check_matrix,
     diagonal_matrix,
     diagonal_of,
+    lapack_function,
     real_part,
 )
 from tensorplay.ops.linalg_solve import solve_op
@@ -79,6 +80,11 @@ def _raise_not_converged(name: str) -> NoReturn:
 
 
 def _eigh_kernel(a: np.ndarray, uplo: Any) -> tuple[np.ndarray, np.ndarray]:
+    if a.ndim == 2 and 0 < a.size <= 256 and a.dtype.kind == "f":
+        # LAPACK itself: for small matrices NumPy's function spends most of its time around it.
+        values, vectors, failed = lapack_function("syev", a.dtype)(a, lower=uplo == "L")
+        if not failed:
+            return values, np.ascontiguousarray(vectors)
     try:
         values, vectors = np.linalg.eigh(a, uplo)
     except np.linalg.LinAlgError:

@@ -16,6 +16,7 @@ from tensorplay.ops.linalg_base import (
     check_matrix,
     diagonal_matrix,
     diagonal_of,
+    lapack_function,
     real_part,
 )
 from tensorplay.ops.linalg_spectral import check_phase, differences, imag_diagonal, off_diagonal
@@ -23,6 +24,11 @@ from tensorplay.ops.products import matmul, matmul_nt, matmul_tn
 
 
 def _svd_kernel(a: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if a.ndim == 2 and 0 < a.size <= 256:
+        # LAPACK itself: for small matrices NumPy's function spends most of its time around it.
+        u, s, vh, failed = lapack_function("gesdd", a.dtype)(a, full_matrices=full)
+        if not failed:
+            return np.ascontiguousarray(u), s, np.ascontiguousarray(vh)
     try:
         return tuple(np.linalg.svd(a, full))  # type: ignore[return-value]
     except np.linalg.LinAlgError:

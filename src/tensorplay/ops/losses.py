@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.ops.elementwise import where
 from tensorplay.ops.kinds import elementwise, public
@@ -45,7 +46,7 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
 
 def warn_broadcast(name: str, input: Tensor, target: Tensor) -> None:
     """PyTorch's warning about an input and a target of different shapes."""
-    if input.shape != target.shape:
+    if not core.of_one_shape(input, target):
         broadcast_shapes_of(name, input.shape, target.shape)
         warnings.warn(
             f"{name}(): the target's shape {list(target.shape)} differs from the input's "

@@ -77,9 +77,14 @@ def layer_norm(
     >>> tp.nn.functional.layer_norm(tp.tensor([1., 3.]), (2,))
     tensor([-1.0000,  1.0000])
     """
-    dims = _trailing("layer_norm", input, normalized_shape, weight, bias)
-    _float_input("layer_norm", input)
-    w, b = (_aligned(p, input.ndim, input.dtype) for p in (weight, bias))
+    dims = None
+    if type(normalized_shape) is tuple:
+        dims = core.trailing_dims(input, normalized_shape, weight, bias)
+    if dims is None:
+        dims = _trailing("layer_norm", input, normalized_shape, weight, bias)
+        _float_input("layer_norm", input)
+    w = None if weight is None else _aligned(weight, input.ndim, input.dtype)
+    b = None if bias is None else _aligned(bias, input.ndim, input.dtype)
     return standardize(input, w, b, dims, float(eps))
 
 

@@ -272,7 +272,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     Raises:
         RuntimeError: if one is not a vector.
     """
-    _need_ndim("outer", input=(input, 1), vec2=(vec2, 1))
+    if not core.are_vectors(input, vec2):
+        _need_ndim("outer", input=(input, 1), vec2=(vec2, 1))
     return outer_op(input, vec2)
 
 
@@ -408,7 +409,9 @@ def _linear_by_input(g: Any, w: Any) -> Any:
 def _linear_by_weight(g: Any, x: Any, w_shape: Any) -> Any:
     if len(w_shape) == 1:
         return matmul(g.reshape(-1), conjugate(rows_of(x)))
-    return conjugate(matmul_tn(rows_of(g), rows_of(x)))
+    if g.ndim != 2:
+        g, x = rows_of(g), rows_of(x)
+    return conjugate(matmul_tn(g, x))
 
 
 def _linear_jvp(p: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:

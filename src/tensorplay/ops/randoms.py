@@ -131,6 +131,10 @@ def rand(
     >>> tp.rand(2, 3).shape
     tensorplay.Size([2, 3])
     """
+    source = random.numpy_generator(generator).bit_generator
+    drawn = core.drawn(source, False, sizes, dtype, (size, out, layout, device), requires_grad)
+    if drawn is not None:
+        return drawn
     check_placement("rand", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "rand")
     shape = size_argument(sizes, size, "rand")
@@ -152,6 +156,10 @@ def randn(
     pin_memory: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; see `rand`."""
+    source = random.numpy_generator(generator).bit_generator
+    drawn = core.drawn(source, True, sizes, dtype, (size, out, layout, device), requires_grad)
+    if drawn is not None:
+        return drawn
     check_placement("randn", device, layout)
     target = target_dtype(dtype, out, dtypes.get_default_dtype(), "randn")
     shape = size_argument(sizes, size, "randn")

@@ -91,11 +91,7 @@ mean_op = linear(
 )
 
 
-def _kept(dim: Any, keepdim: bool) -> bool | None:
-    """The parameter keepdim; None says that no dim was named, which graph nodes print."""
-    return None if dim is None and not keepdim else keepdim
-
-
+# The parameter keepdim is None where no dim was named, which graph nodes print.
 sum_op.naming = lambda node: f"SumBackward{int(node.parameters[1] is not None)}"
 mean_op.naming = lambda node: f"MeanBackward{int(node.parameters[1] is not None)}"
 
@@ -119,7 +115,8 @@ def sum(
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
         return convert(sum(convert(input, dtype), dim, keepdim), dtype)
-    return sum_op(input, reduced_dims(dim, input, "sum"), _kept(dim, keepdim))
+    dims = reduced_dims(dim, input, "sum")
+    return sum_op(input, dims, None if dim is None and not keepdim else keepdim)
 
 
 @public(out=True)
@@ -146,7 +143,7 @@ def mean(
             f"mean(): expected a floating point or complex tensor, got dtype {input.dtype}; "
             "give dtype=, e.g. dtype=tensorplay.float32"
         )
-    return mean_op(input, dims, _kept(dim, keepdim))
+    return mean_op(input, dims, None if dim is None and not keepdim else keepdim)
 
 
 @public(out=True)
@@ -215,7 +212,7 @@ def _prod_vjp(g: Any, x: Any, dim: int, keepdim: bool) -> Any:
 
 prod_op = primitive(
     "prod",
-    lambda x, dim, keepdim: _prod_kernel(x, (dim,), keepdim),
+    _prod_kernel,
     params=("dim", "keepdim"),
     vjp=_prod_vjp,
     jvp=lambda t, x, dim, keepdim: sum_op(t * product_of_others(x, dim), (dim,), keepdim),
@@ -283,7 +280,7 @@ count_nonzero_op = constant(
 
 
 def _tested_dims(dim: Any, input: Tensor, name: str) -> tuple[int, ...]:
-    if dim is not None and type(dim) is not int and not isinstance(dim, int) and not len(dim):
+    if dim is not None and not isinstance(dim, int) and not len(dim):
         return ()
     return reduced_dims(dim, input, name)
 

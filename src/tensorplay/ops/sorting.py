@@ -165,7 +165,7 @@ def topk(
     values = topk_op(x, found, dim)
     if not input.ndim and k == 1:
         values, found = values.reshape(()), found.reshape(())
-    return results.topk(values, found)
+    return tuple.__new__(results.topk, (values, found))
 
 
 @public(out=True)

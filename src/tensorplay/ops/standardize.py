@@ -296,7 +296,7 @@ def _batch(p: Any, values: Any, bdims: Any, params: Any) -> Any:
 
 standardize = primitive(
     "standardize",
-    typed("standardize", _standardize_kernel, "f"),
+    core.StandardizeKernel(typed("standardize", _standardize_kernel, "f")),
     inputs=("x", "w", "b"),
     params=("dims", "eps"),
     vjp=_standardize_vjp,
@@ -306,6 +306,7 @@ standardize = primitive(
         lambda t, x: t.expand(x.shape),
     ),
     batch=_batch,
+    quiet=True,
     node_name="NativeLayerNormBackward0",
 )
 standardize_input = primitive(

@@ -2,6 +2,7 @@
 // x is seen as [outer, length, inner], with the work along `length`.
 #pragma once
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -202,6 +203,56 @@ bool max_windows(const T* x, T* values, int64_t* places, int64_t planes, const W
                 *places++ = place;
             }
     return true;
+}
+
+// --- convolution ----------------------------------------------------------------------------------
+
+// All windows of planes of two dims: out[plane, k, l, i, j] is x[plane] at row i * stride + k ...,
+// and 0 outside.
+template <class T>
+void copy_windows(const T* x, T* out, int64_t planes, const Window& a, const Window& b)
+{
+    for (int64_t p = 0; p < planes; ++p, x += a.size * b.size)
+        for (int64_t k = 0; k < a.kernel; ++k)
+            for (int64_t l = 0; l < b.kernel; ++l)
+                for (int64_t i = 0; i < a.out; ++i) {
+                    int64_t row = i * a.stride - a.padding + k * a.dilation;
+                    int64_t column = l * b.dilation - b.padding;
+                    bool inside = row >= 0 && row < a.size;
+                    const T* line = x + row * b.size;
+                    for (int64_t j = 0; j < b.out; ++j, column += b.stride)
+                        *out++ = inside && column >= 0 && column < b.size ? line[column] : T(0);
+                }
+}
+
+// --- Fourier transforms ---------------------------------------------------------------------------
+
+// exp(2 pi i m / n), exact at multiples of a quarter turn.
+inline std::complex<double> unit_root(int64_t m, int64_t n)
+{
+    m %= n;
+    if (m * 4 % n == 0) {
+        const std::complex<double> quarters[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+        return quarters[m * 4 / n];
+    }
+    double angle = 6.283185307179586476925 * double(m) / double(n);
+    return {std::cos(angle), std::sin(angle)};
+}
+
+// out[k] = scale * sum over j of x[j] exp(-+ 2 pi i j k / n) for k < count, along rows of n <= 32.
+template <class X, class T>
+void fourier(const X* x, std::complex<T>* out, int64_t rows, int64_t n, int64_t count,
+             double scale, bool forward)
+{
+    std::complex<double> roots[32];
+    for (int64_t m = 0; m < n; ++m) roots[m] = unit_root(forward ? n - m : m, n);
+    for (int64_t r = 0; r < rows; ++r, x += n)
+        for (int64_t k = 0; k < count; ++k) {
+            std::complex<double> total = 0;
+            for (int64_t j = 0; j < n; ++j)
+                total += std::complex<double>(x[j]) * roots[j * k % n];
+            *out++ = std::complex<T>(total * scale);
+        }
 }
 
 }  // namespace tensorplay
