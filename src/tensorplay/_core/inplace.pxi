@@ -129,6 +129,7 @@ def assign(Tensor x, Tensor value, str name):
     cdef Tensor before
     cdef ViewInfo info
     check_inplace(x, name)
+    value = same_for_all(value, x)
     if x.flags & VIEW and value.flags & REQUIRES_GRAD and tp_grad_mode:
         check_view(x, name)
     if shape_of(value) != shape_of(x):
@@ -237,6 +238,39 @@ cdef write_values(Tensor x, Tensor value, str name):
         elif bdim != x._bdim:
             inner = _layer["movedim"](inner, bdim, x._bdim)
     assign_inner(x, inner, name)
+
+
+cdef Tensor same_for_all(Tensor value, Tensor x):
+    """`value` without boxes of vmap levels inside x's own that hold one value for all samples.
+
+    A box stays where it has history of its own, or a tangent that differs from sample to sample.
+    """
+    cdef Level level
+    cdef Tensor inner
+    while value.flags & BOX and value._bdim < 0 and not value.flags & REQUIRES_GRAD:
+        level = find_level(value._level)
+        if level is None or level.kind != "vmap" or x.flags & BOX and x._level >= value._level:
+            break
+        inner = value._value
+        if value.flags & TANGENT:
+            tangents = dict(inner.tangents or {})
+            for key, tangent in value.tangents.items():
+                tangent = same_for_all_tangent(tangent, value._level)
+                if tangent is None or key in tangents:
+                    return value
+                tangents[key] = tangent
+            inner = with_tangents(inner, tangents)
+        value = inner
+    return value
+
+
+cdef Tensor same_for_all_tangent(Tensor tangent, long level):
+    """A tangent without its box at a vmap level; None where it needs it."""
+    if not tangent.flags & BOX or tangent._level < level:
+        return tangent
+    if tangent._level > level or tangent._bdim >= 0 or tangent.flags & (REQUIRES_GRAD | TANGENT):
+        return None
+    return tangent._value
 
 
 cdef assign_inner(Tensor x, Tensor inner, str name):
