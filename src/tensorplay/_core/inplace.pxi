@@ -568,3 +568,6 @@ def forget_history(Tensor x):
     x._grad_fn = None
     x.output_nr = 0
     x.flags &= ~<unsigned int>(REQUIRES_GRAD | RETAIN_GRAD)
+    set_tangents(x, None)
+    if x._value is not None:
+        x._value = detach(x._value, False)
