@@ -37,6 +37,11 @@ cdef refresh(Tensor x):
     if info is None or info.seen == x.version.value:
         return
     base = info.base
+    if is_interpreted(base):
+        info.seen = x.version.value
+        result = apply_primitive(info.primitive, (info.parent,), info.params)
+        replace_box(x, <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr]))
+        return
     constant = not base.flags & (REQUIRES_GRAD | TANGENT)
     if constant and (not x.flags & (REQUIRES_GRAD | TANGENT)
                      or (x._grad_fn is None and not x.flags & TANGENT)):
@@ -144,6 +149,9 @@ def assign(Tensor x, Tensor value, str name):
         value = _layer["cast"](value, dtype_of(x))
     info = x.view
     before = alias_with_history(x if info is None else info.base)
+    if is_interpreted(before):
+        assign_interpreted(x, before, value)
+        return x
     write_values(x, value, name)
     count_change(x)
     if info is not None:
@@ -152,6 +160,41 @@ def assign(Tensor x, Tensor value, str name):
     else:
         take_history(x, value)
     return x
+
+
+cdef inline bint is_interpreted(Tensor x):
+    """Whether x is a box of a level that computes with more than values (a series, a pattern)."""
+    cdef Level level
+    if not x.flags & BOX:
+        return False
+    level = find_level(x._level)
+    return level is not None and level.handler is not None
+
+
+cdef assign_interpreted(Tensor x, Tensor before, Tensor value):
+    """In-place change at such a level: the base becomes the result, its views follow it.
+
+    Memory is left alone, since what the level knows beside the values is not in it.
+    """
+    if value._level != x._level or not value.flags & BOX:
+        value = make_box(value, None, x._level)
+    if x.view is not None:
+        scatter = <Primitive>_layer["view_scatter"]
+        value = apply_primitive(scatter, (before, value), (view_chain(x),))
+        x = x.view.base
+    count_change(x)
+    replace_box(x, value)
+
+
+cdef replace_box(Tensor x, Tensor value):
+    """x takes the value inside another box, its history and what is known of it."""
+    x._value = value._value
+    attributes_of(x).clear()
+    attributes_of(x).update(attributes_of(value))
+    x._grad_fn = value._grad_fn
+    x.output_nr = value.output_nr
+    x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (value.flags & REQUIRES_GRAD)
+    set_tangents(x, value.tangents)
 
 
 cdef take_history(Tensor x, Tensor value):
@@ -546,7 +589,10 @@ def become(Tensor x, object function, str name):
     x._level = after._level
     if x.view is not None:
         x.view = after.view
-    take_history(x, after)
+    if is_interpreted(after):
+        replace_box(x, after)
+    else:
+        take_history(x, after)
     count_change(x)
     return x
 
@@ -569,5 +615,7 @@ def forget_history(Tensor x):
     x.output_nr = 0
     x.flags &= ~<unsigned int>(REQUIRES_GRAD | RETAIN_GRAD)
     set_tangents(x, None)
+    if is_interpreted(x):
+        attributes_of(x).clear()
     if x._value is not None:
         x._value = detach(x._value, False)

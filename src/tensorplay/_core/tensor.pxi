@@ -520,6 +520,8 @@ cdef Tensor alias(Tensor x, bint history):
         out._grad_fn = edge_of(x)
         out.output_nr = x.output_nr
         out.flags |= REQUIRES_GRAD
+    if history and x.flags & BOX and x.attributes is not NULL:
+        attributes_of(out).update(attributes_of(x))   # what an interpreted level knows of it
     return out
 
 

@@ -55,15 +55,12 @@ class PatternLevel:
     def pattern(self, x: Any) -> Any:
         """The pattern of an input; None for one that depends on no input."""
         at_level = isinstance(x, Tensor) and core.level_of(x) is self.level
-        return x.pattern if at_level else None
+        return getattr(x, "pattern", None) if at_level else None
 
     def run(self, primitive: Any, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
         """The handler: compute, and join patterns."""
         patterns = [self.pattern(x) for x in inputs]
-        values = [
-            x if p is None else core.unbox(x, self.level)[0]
-            for x, p in zip(inputs, patterns, strict=True)
-        ]
+        values = [core.unbox(x, self.level)[0] for x in inputs]
         result = primitive.apply(values, *params)
         outs = (result,) if primitive.outputs == 1 else result
         if not primitive.differentiable or all(p is None for p in patterns):

@@ -44,7 +44,7 @@ class _JetLevel:
         """The first coefficients of an input, 0 to order; None stands for zero."""
         at_level = isinstance(x, Tensor) and core.level_of(x) is self.level
         if at_level:
-            known = x.series[: order + 1]
+            known = getattr(x, "series", [core.unbox(x, self.level)[0]])[: order + 1]
             return known + [None] * (order + 1 - len(known))
         return [x] + [None] * order
 

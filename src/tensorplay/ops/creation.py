@@ -37,11 +37,12 @@ def lifted(x: Tensor) -> Tensor:
     wanted, innermost = [], None
     for level in core.active_levels():
         if level.kind == "forward":
-            if innermost is not None and innermost not in wanted:
+            if innermost is not None and innermost.kind == "vmap":
                 wanted.append(innermost)
+                innermost = None
             continue
         innermost = level
-        if level.kind == "grad":
+        if level.kind in ("grad", "interpret"):
             wanted.append(level)
     for level in wanted:
         if level.id > core.box_level(x):
