@@ -39,6 +39,11 @@ cdef refresh(Tensor x):
     if info is None or info.seen == x.version.value:
         return
     base = info.base
+    if is_interpreted(base):
+        info.seen = x.version.value
+        result = apply_primitive(info.primitive, (info.parent,), info.params)
+        replace_box(x, <Tensor>(result if info.primitive.outputs == 1 else result[info.output_nr]))
+        return
     constant = not base.flags & (REQUIRES_GRAD | TANGENT)
     if x.flags & BOX and (x.attributes is not NULL or base.attributes is not NULL):
         carry(x, replayed(x, tp_grad_mode))
@@ -192,6 +197,7 @@ def assign(Tensor x, Tensor value, str name):
     cdef Tensor before
     cdef ViewInfo info
     check_inplace(x, name)
+    value = same_for_all(value, x)
     if x.flags & VIEW and value.flags & REQUIRES_GRAD and tp_grad_mode:
         check_view(x, name)
     if shape_of(value) != shape_of(x):
@@ -206,6 +212,9 @@ def assign(Tensor x, Tensor value, str name):
         value = _layer["cast"](value, dtype_of(x))
     info = x.view
     before = alias_with_history(x if info is None else info.base)
+    if is_interpreted(before):
+        assign_interpreted(x, before, value)
+        return x
     write_values(x, value, name)
     count_change(x)
     if info is not None:
@@ -216,6 +225,41 @@ def assign(Tensor x, Tensor value, str name):
         if x.flags & BOX:
             carry(x, value)
     return x
+
+
+cdef inline bint is_interpreted(Tensor x):
+    """Whether x is a box of a level that computes with more than values (a series, a pattern)."""
+    cdef Level level
+    if not x.flags & BOX:
+        return False
+    level = find_level(x._level)
+    return level is not None and level.handler is not None
+
+
+cdef assign_interpreted(Tensor x, Tensor before, Tensor value):
+    """In-place change at such a level: the base becomes the result, its views follow it.
+
+    Memory is left alone, since what the level knows beside the values is not in it.
+    """
+    if value._level != x._level or not value.flags & BOX:
+        value = make_box(value, None, x._level)
+    if x.view is not None:
+        scatter = <Primitive>_layer["view_scatter"]
+        value = apply_primitive(scatter, (before, value), (view_chain(x),))
+        x = x.view.base
+    count_change(x)
+    replace_box(x, value)
+
+
+cdef replace_box(Tensor x, Tensor value):
+    """x takes the value inside another box, its history and what is known of it."""
+    x._value = value._value
+    attributes_of(x).clear()
+    attributes_of(x).update(attributes_of(value))
+    x._grad_fn = value._grad_fn
+    x.output_nr = value.output_nr
+    x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (value.flags & REQUIRES_GRAD)
+    set_tangents(x, value.tangents)
 
 
 cdef take_history(Tensor x, Tensor value):
@@ -309,6 +353,39 @@ cdef write_values(Tensor x, Tensor value, str name):
         elif bdim != x._bdim:
             inner = _layer["movedim"](inner, bdim, x._bdim)
     assign_inner(x, inner, name)
+
+
+cdef Tensor same_for_all(Tensor value, Tensor x):
+    """`value` without boxes of vmap levels inside x's own that hold one value for all samples.
+
+    A box stays where it has history of its own, or a tangent that differs from sample to sample.
+    """
+    cdef Level level
+    cdef Tensor inner
+    while value.flags & BOX and value._bdim < 0 and not value.flags & REQUIRES_GRAD:
+        level = find_level(value._level)
+        if level is None or level.kind != "vmap" or x.flags & BOX and x._level >= value._level:
+            break
+        inner = value._value
+        if value.flags & TANGENT:
+            tangents = dict(inner.tangents or {})
+            for key, tangent in value.tangents.items():
+                tangent = same_for_all_tangent(tangent, value._level)
+                if tangent is None or key in tangents:
+                    return value
+                tangents[key] = tangent
+            inner = with_tangents(inner, tangents)
+        value = inner
+    return value
+
+
+cdef Tensor same_for_all_tangent(Tensor tangent, long level):
+    """A tangent without its box at a vmap level; None where it needs it."""
+    if not tangent.flags & BOX or tangent._level < level:
+        return tangent
+    if tangent._level > level or tangent._bdim >= 0 or tangent.flags & (REQUIRES_GRAD | TANGENT):
+        return None
+    return tangent._value
 
 
 cdef assign_inner(Tensor x, Tensor inner, str name):
@@ -600,7 +677,10 @@ cdef relay(Tensor x, Tensor after):
     x._level = after._level
     if x.view is not None:
         x.view = after.view
-    take_history(x, after)
+    if is_interpreted(after):
+        replace_box(x, after)
+    else:
+        take_history(x, after)
     count_change(x)
 
 
@@ -621,3 +701,8 @@ def forget_history(Tensor x):
     x._grad_fn = None
     x.output_nr = 0
     x.flags &= ~<unsigned int>(REQUIRES_GRAD | RETAIN_GRAD)
+    set_tangents(x, None)
+    if is_interpreted(x):
+        attributes_of(x).clear()
+    if x._value is not None:
+        x._value = detach(x._value, False)

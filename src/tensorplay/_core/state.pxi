@@ -11,10 +11,12 @@ cdef extern from *:
     static TP_TLS int tp_grad_mode = 1;
     static TP_TLS int tp_modes = 0;         // rare modes; any of them leaves the fast paths
     static TP_TLS PyObject* tp_levels = NULL;   // borrowed: the levels of this thread by id
+    static TP_TLS long tp_forward_floor = 0;    // forward levels up to this one are switched off
     """
     int tp_grad_mode
     int tp_modes
     PyObject* tp_levels
+    long tp_forward_floor
 
 
 cdef enum:
@@ -101,6 +103,7 @@ class _LevelStack(threading.local):
 
 cdef object _stack = _LevelStack()
 cdef long _next_level = 0
+cdef dict _forward_levels = {}    # the forward levels that are open in any thread: {id: Level}
 
 
 def push_level(str kind, size=None, randomness=None, handler=None):
@@ -116,6 +119,8 @@ def push_level(str kind, size=None, randomness=None, handler=None):
     level.grad_mode = tp_grad_mode if kind == "grad" else -1
     _stack.active.append(level)
     _stack.by_id[level.id] = level
+    if kind == "forward":
+        _forward_levels[level.id] = level
     return level
 
 
@@ -129,6 +134,7 @@ def pop_level(Level level):
         del _stack.by_id[last.id]
         if (<Level>last).kept is not None:
             forget_tangents(<Level>last)
+        _forward_levels.pop(last.id, None)
         if last is level:
             return
 
@@ -136,6 +142,24 @@ def pop_level(Level level):
 def active_levels():
     """The active levels of this thread, outermost first."""
     return tuple(_stack.active)
+
+
+def open_forward_levels():
+    """The forward levels that are open in any thread, outermost first."""
+    return sorted(_forward_levels.values(), key=lambda level: level.id)
+
+
+def set_forward_floor(long level_id):
+    """Switch off, in this thread, the forward levels up to one; returns what was set before."""
+    global tp_forward_floor
+    cdef long previous = tp_forward_floor
+    tp_forward_floor = level_id
+    return previous
+
+
+def last_level():
+    """The id of the level that was opened last, in any thread."""
+    return _next_level
 
 
 cdef inline dict levels_by_id():
@@ -148,6 +172,19 @@ cdef inline dict levels_by_id():
 
 cdef inline Level find_level(long level_id):
     return levels_by_id().get(level_id)
+
+
+cdef bint is_forward_open(long level_id):
+    """Whether a forward level is open: in this thread and not hidden, or in another thread."""
+    if level_id in levels_by_id():
+        return True
+    foreign = _forward_levels.get(level_id)
+    return foreign is not None and foreign not in _stack.active
+
+
+cdef inline bint is_forward_active(long level_id):
+    """Whether operations of this thread compute tangents of a level."""
+    return level_id > tp_forward_floor and is_forward_open(level_id)
 
 
 cdef int mode_below(long level_id, int default):

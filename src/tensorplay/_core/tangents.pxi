@@ -31,7 +31,7 @@ cdef long only_level(tuple inputs):
     for item in inputs:
         if item is not None and (<Tensor>item).flags & TANGENT:
             for level in (<Tensor>item).tangents:
-                if level != found and find_level(level) is not None:
+                if level != found and is_forward_active(level):
                     if found:
                         return -1
                     found = level
@@ -43,7 +43,7 @@ cdef set active_tangent_levels(tuple inputs):
     for item in inputs:
         if item is not None and (<Tensor>item).flags & TANGENT:
             for level in (<Tensor>item).tangents:
-                if find_level(level) is not None:
+                if is_forward_active(level):
                     levels.add(level)
     return levels
 
@@ -197,7 +197,7 @@ def tangents_of(Tensor x):
         refresh(x)
     if x.tangents is None:
         return {}
-    return {level: t for level, t in x.tangents.items() if find_level(level) is not None}
+    return {level: t for level, t in x.tangents.items() if is_forward_open(level)}
 
 
 def with_tangents(Tensor x, dict tangents):

@@ -558,12 +558,12 @@ cdef Tensor alias(Tensor x, bint history):
     return out
 
 
-def detach(Tensor x):
-    """A tensor over the same memory that is not part of the graph (tangents are kept)."""
+def detach(Tensor x, bint tangents=True):
+    """A tensor over the same memory that is not part of the graph; its tangents are not either."""
     cdef Tensor out = alias(x, False)
     if x._value is not None:
-        out._value = detach(x._value)
-    if x.tangents is not None:
+        out._value = detach(x._value, tangents)
+    if tangents and x.tangents is not None:
         set_tangents(out, {level: detach(tangent) for level, tangent in x.tangents.items()})
     return out
 

@@ -49,14 +49,14 @@ def fresh_inputs(inputs: tuple[Tensor, ...], create_graph: bool, name: str) -> t
     check_differentiable(inputs, name)
     if create_graph:
         return tuple(
-            x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs
+            x.view_as(x) if x.requires_grad else core.detach(x).requires_grad_() for x in inputs
         )
-    return tuple(x.detach().requires_grad_() for x in inputs)
+    return tuple(core.detach(x).requires_grad_() for x in inputs)
 
 
 def result(value: Any, given: bool, create_graph: bool) -> Any:
     """Results as they were asked for: detached unless create_graph, a tuple if inputs were one."""
-    items = tuple(x if create_graph else x.detach() for x in value)
+    items = tuple(x if create_graph else core.detach(x) for x in value)
     return items if given else items[0]
 
 

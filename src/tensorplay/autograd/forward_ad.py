@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorplay._core import core
 from tensorplay._core.core import Tensor
 from tensorplay.transforms import forward
 from tensorplay.transforms.forward import UnpackedDualTensor as UnpackedDualTensor
@@ -38,7 +39,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises:
         RuntimeError: if no level is open, or `level` is not the innermost.
     """
-    levels = forward.forward_levels()
+    levels = [level for level in core.active_levels() if level.kind == "forward"]
     if not levels:
         raise RuntimeError(
             "exit_dual_level(): no dual level is open; call enter_dual_level() first"

@@ -134,6 +134,7 @@ def vjp(
             vectors = check_vectors(v, outputs, given, "the output of the function", "vjp")
         else:
             vectors = ones_for_single(outputs, "the output of the function", "vjp")
+            _check_real(outputs[0], "vjp")
         found = _grads(outputs, inputs, vectors, create_graph)
         found = _fill(
             found, inputs, "vjp", strict, create_graph,
@@ -282,8 +283,8 @@ def jacobian(
 
 def _arrange(rows: list[Any], given: bool, given_inputs: bool, create_graph: bool) -> Any:
     table = tuple(
-        tuple(x if create_graph else x.detach() for x in row) if given_inputs
-        else (row[0] if create_graph else row[0].detach())
+        tuple(x if create_graph else core.detach(x) for x in row) if given_inputs
+        else (row[0] if create_graph else core.detach(row[0]))
         for row in rows
     )  # fmt: skip
     return table if given else table[0]
@@ -357,7 +358,7 @@ def _jacobian_forward(
     if create_graph:
         inputs = fresh_inputs(inputs, True, "jacobian")
     else:
-        inputs = tuple(x.detach() for x in inputs)
+        inputs = tuple(core.detach(x) for x in inputs)
     structure: list[Any] = []
     columns = []  # per input, per output: (numel of the input, *output shape)
     for k in range(len(inputs)):
@@ -391,8 +392,21 @@ def _jacobian_forward(
 # --- second order ---------------------------------------------------------------------------------
 
 
+def _check_real(output: Tensor, name: str) -> None:
+    """Raise where a gradient would need a vector that nobody gave."""
+    if output.dtype.is_complex:
+        raise RuntimeError(
+            f"{name}(): the gradient of a complex output depends on the vector it is multiplied "
+            f"by, got an output of dtype {output.dtype}; differentiate its real or imaginary part"
+        )
+
+
+def _ones_like(x: Tensor) -> Tensor:
+    return core.ones_shaped(tuple(x.shape), x.dtype)
+
+
 def _scalar(func: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """The function, checked to return one element."""
+    """The function, checked to return one real element."""
 
     def checked(*args: Tensor) -> Tensor:
         given, outputs = as_tuple(func(*args), "outputs of the user-provided function", name)
@@ -401,7 +415,8 @@ def _scalar(func: Callable[..., Any], name: str) -> Callable[..., Tensor]:
                 f"{name}(): the function must return a single tensor with a single element, got "
                 f"{'a tuple' if given else f'shape {list(outputs[0].shape)}'}"
             )
-        return outputs[0].reshape(())
+        _check_real(outputs[0], name)
+        return outputs[0]
 
     return checked
 
@@ -439,7 +454,7 @@ def hessian(
             value = scalar(*leaves)
             if strict and not value.requires_grad:
                 raise strict_failure("hessian", "the output does not depend on the inputs")
-            found = _grads((value,), leaves, (core.ones_shaped((), value.dtype),), True)
+            found = _grads((value,), leaves, (_ones_like(value),), True)
             return _fill(
                 found, leaves, "hessian", strict, True,
                 "the gradient by input {} is independent of the inputs",
@@ -461,7 +476,7 @@ def _gradient_graph(
     if strict:
         _evaluate(lambda *_: value, inputs, name, True)
         _check_used((value,), inputs, name)
-    found = _grads((value,), inputs, (core.ones_shaped((), value.dtype),), True)
+    found = _grads((value,), inputs, (_ones_like(value),), True)
     found = _fill(
         found, inputs, name, strict, True,
         "the gradient by input {} is independent of the inputs",

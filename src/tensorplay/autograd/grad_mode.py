@@ -183,6 +183,8 @@ class set_grad_enabled(_Mode):
 class inference_mode(_Mode):
     """Context manager or decorator: as `no_grad`, and results can never be part of a graph.
 
+    Forward-mode levels that are open around it are switched off too; those opened inside work.
+
     mode: False turns inference mode off inside.
     """
 
@@ -195,16 +197,18 @@ class inference_mode(_Mode):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = bool(mode)
-        self._previous: list[tuple[bool, bool]] = []
+        self._previous: list[tuple[bool, bool, int]] = []
 
     def __enter__(self) -> None:
         # Leaving inference mode turns grad mode on, as entering turns it off.
-        self._previous.append(
-            (core.set_mode(_INFERENCE_BIT, self.mode), core.set_grad_mode(not self.mode))
-        )
+        inference = core.set_mode(_INFERENCE_BIT, self.mode)
+        grad = core.set_grad_mode(not self.mode)
+        floor = core.set_forward_floor(core.last_level() if self.mode else 0)
+        self._previous.append((inference, grad, floor))
 
     def __exit__(self, *_: Any) -> None:
-        inference, grad = self._previous.pop()
+        inference, grad, floor = self._previous.pop()
+        core.set_forward_floor(floor)
         core.set_mode(_INFERENCE_BIT, inference)
         core.set_grad_mode(grad)
 

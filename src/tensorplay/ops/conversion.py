@@ -212,7 +212,7 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
 
 @public()
 def detach(input: Tensor) -> Tensor:
-    """A tensor over the same memory that is not part of the graph.
+    """A tensor over the same memory that is not part of the graph and carries no tangents.
 
     Changes of either are seen, and counted, in both.
 
@@ -220,12 +220,12 @@ def detach(input: Tensor) -> Tensor:
     >>> tp.tensor([1.], requires_grad=True).detach()
     tensor([1.])
     """
-    return core.detach(input)
+    return core.detach(input, False)
 
 
 @public("detach_")
 def detach_(input: Tensor) -> Tensor:
-    """Take this tensor out of the graph.
+    """Take this tensor out of the graph, and its tangents from it.
 
     Raises:
         RuntimeError: for a view.

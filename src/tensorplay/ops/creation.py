@@ -31,13 +31,21 @@ def lifted(x: Tensor) -> Tensor:
     """A new tensor as a value of the function-transform gradients it was made in.
 
     So it can take, in place, values that depend on the inputs of that transform. The inputs of a
-    forward level inside a vmap live at the level of that vmap, and so does what is made there.
+    forward level are lifted to the innermost level around it (`core.lift`), which may be a vmap:
+    what is made inside lives there too.
     """
-    levels = core.active_levels()
-    forward = max([level.id for level in levels if level.kind == "forward"], default=0)
-    for level in levels:
-        wanted = level.kind == "grad" or (level.kind == "vmap" and level.id < forward)
-        if wanted and level.id > core.box_level(x):
+    wanted, innermost = [], None
+    for level in core.active_levels():
+        if level.kind == "forward":
+            if innermost is not None and innermost.kind == "vmap":
+                wanted.append(innermost)
+                innermost = None
+            continue
+        innermost = level
+        if level.kind in ("grad", "interpret"):
+            wanted.append(level)
+    for level in wanted:
+        if level.id > core.box_level(x):
             x = core.box(x, None, level)
     return x
 

@@ -151,7 +151,7 @@ def _batch_view_scatter(p: Any, values: Any, bdims: Any, params: Any) -> Any:
     # The same steps on boxes over a copy of the base: their batching rules find the views.
     size = batch_size(values, bdims)
     base, source = (materialize(x, b, size) for x, b in zip(values, bdims, strict=True))
-    if not _levels(source) <= _levels(base):  # the source differs where the base does not
+    if not _fits(source, base):
         return _written_by_position(base, source, params[0]), 0
     base = core.registry["contiguous"](base)
     level = core.push_level("vmap", size, "error")
@@ -180,9 +180,12 @@ def _payload(x: Tensor) -> np.ndarray:
     return core.array_of(_boxes(x)[-1])
 
 
-def _levels(x: Tensor) -> set[int]:
-    """The levels that a tensor is boxed at."""
-    return {core.box_level(each) for each in _boxes(x)[:-1]}
+def _fits(source: Tensor, base: Tensor) -> bool:
+    """Whether a tensor is boxed only at levels of another, and differs only where that differs."""
+    levels = {core.box_level(each) for each in _boxes(base)[:-1]}
+    if any(core.box_level(each) not in levels for each in _boxes(source)[:-1]):
+        return False
+    return set(core.batched_levels(source)) <= set(core.batched_levels(base))
 
 
 def _written_by_position(base: Tensor, source: Tensor, chain: Any) -> Tensor:

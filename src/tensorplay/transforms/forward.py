@@ -20,9 +20,6 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-_levels: dict[int, Any] = {}  # id -> Level of the forward levels that are open in any thread
-
-
 def enter_level() -> Any:
     """Open a forward-mode level inside those that are open."""
     return core.push_level("forward")
@@ -34,8 +31,12 @@ def exit_level(level: Any) -> None:
 
 
 def forward_levels() -> list[Any]:
-    """The open forward-mode levels of this thread, outermost first."""
-    return [level for level in core.active_levels() if level.kind == "forward"]
+    """The open forward-mode levels of this thread, outermost first.
+
+    A thread that has opened none works at the levels of the other threads, as in PyTorch.
+    """
+    own = [level for level in core.active_levels() if level.kind == "forward"]
+    return own or core.open_forward_levels()
 
 
 def check_dual(primal: Any, tangent: Any, name: str) -> None:

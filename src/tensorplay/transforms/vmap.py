@@ -14,6 +14,7 @@ import optree
 
 from tensorplay._core import core
 from tensorplay._core.core import Tensor
+from tensorplay.base.random import get_rng_state, set_rng_state
 
 RANDOMNESS = ("error", "same", "different")
 
@@ -105,12 +106,15 @@ def _flat_out_dims(out_dims: Any, outputs: Any, count: int) -> list[Any]:
         return [out_dims] * count
     message = f"vmap(): out_dims={out_dims} is not compatible with the structure of the outputs"
     if isinstance(outputs, Tensor):
-        if isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
-            return [out_dims[0]]
+        single = isinstance(out_dims, (tuple, list)) and len(out_dims) == 1
+        dims = [out_dims[0]] if single else [out_dims]
+    else:
+        if type(outputs) in (tuple, list) and type(out_dims) in (tuple, list):
+            out_dims = type(outputs)(out_dims)
+        dims = broadcast_dims(out_dims, outputs, message)
+    if not all(map(_is_dim, dims)):
         raise ValueError(message)
-    if type(outputs) in (tuple, list) and type(out_dims) in (tuple, list):
-        out_dims = type(outputs)(out_dims)
-    return broadcast_dims(out_dims, outputs, message)
+    return dims
 
 
 def remove_batch(x: Tensor, level: Any, out_dim: int | None, size: int) -> Tensor:
@@ -189,7 +193,8 @@ def vmap(
         if chunk_size is None or chunk_size >= size:
             results, _, out_spec = run(leaves, size)
         else:
-            results, out_spec = _in_chunks(run, leaves, dims, size, chunk_size)
+            same = randomness == "same"
+            results, out_spec = _in_chunks(run, leaves, dims, size, chunk_size, same)
         return optree.tree_unflatten(out_spec, results)
 
     return mapped
@@ -212,13 +217,17 @@ def _collect(
 
 
 def _in_chunks(
-    run: Any, leaves: list[Any], dims: list[Any], size: int, chunk_size: int
+    run: Any, leaves: list[Any], dims: list[Any], size: int, chunk_size: int, same: bool
 ) -> tuple[list[Any], Any]:
+    """The results of `run` on parts of the batch, joined; `same`: they draw the same numbers."""
+    state = get_rng_state() if same else None
     parts: list[list[Any]] = []
     places: list[Any] = []
     spec = None
     for start in range(0, size, chunk_size):
         length = min(chunk_size, size - start)
+        if state is not None:
+            set_rng_state(state)
         chunk = [
             x if d is None else x.narrow(d, start, length)
             for x, d in zip(leaves, dims, strict=True)

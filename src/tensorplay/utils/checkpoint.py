@@ -301,7 +301,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     found = []
     for x in inputs:
         if isinstance(x, Tensor):
-            detached = x.detach()
+            detached = core.detach(x)
             detached.requires_grad = x.requires_grad
             x = detached
         found.append(x)
