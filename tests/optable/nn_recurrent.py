@@ -32,8 +32,8 @@ def _sequences(name):
     def samples(make):
         # (x, h, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
         calls = [
-            sample(make(3, 2, 2), _hidden(make, name, 1, 2, 3), _params(make, name, 2, 3, 1, 1, True),
-                   True, 1, 0.0, True, False, False),
+            sample(make(3, 2, 2), _hidden(make, name, 1, 2, 3),
+                   _params(make, name, 2, 3, 1, 1, True), True, 1, 0.0, True, False, False),
             sample(make(2, 3, 2), _hidden(make, name, 4, 2, 2),
                    _params(make, name, 2, 2, 2, 2, False), False, 2, 0.5, False, True, True),
         ]  # fmt: skip

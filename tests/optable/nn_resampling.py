@@ -21,6 +21,13 @@ def _interpolations(make):
         sample(x2, scale_factor=(0.7, 2.3), mode="bilinear", recompute_scale_factor=True),
         sample(x2, (2, 9), mode="bicubic"),
         sample(x2, (6, 6), mode="bicubic", align_corners=True),
+        sample(
+            x2,
+            scale_factor=1.2,
+            mode="bilinear",
+            recompute_scale_factor=False,
+            note="of the same size",
+        ),
         sample(x2, (3, 2), mode="area"),
         sample(x2, (3, 2), mode="bilinear", antialias=True),
         sample(x2, (3, 2), mode="bicubic", antialias=True),

@@ -240,7 +240,7 @@ def repeat_interleave(
 
 def _repeats(repeats: Tensor, size: int) -> Tensor:
     if repeats.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(
+        raise NotImplementedError(  # which is a RuntimeError
             f"repeat_interleave(): repeats must be of dtype int64 or int32, got {repeats.dtype}"
         )
     if repeats.ndim != 1 or repeats.numel() != size:

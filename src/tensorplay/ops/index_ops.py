@@ -158,8 +158,10 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Prepared:
 
     Raises:
         RuntimeError: if the value is a tensor with dims.
-        IndexError: if an index is out of range.
+        IndexError: if an index is out of range, or not of integers.
     """
+    if isinstance(index, Tensor) and index.dtype.category != dtypes.INTEGER:
+        raise IndexError(f"index_fill(): expected index to be of dtype int64, got {index.dtype}")
     index, dim = vector_index(input, dim, index, "index_fill", negative=True)
     value = single_value(value, input, "index_fill")
     x = _with_dims(input)

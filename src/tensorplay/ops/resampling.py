@@ -209,6 +209,8 @@ def interpolate(
     corners = bool(align_corners)
     for axis, (n, m, scale) in enumerate(zip(sizes, wanted, scales, strict=True)):
         dim = axis + 2
+        if n == m and mode in ("linear", "bilinear", "trilinear"):
+            continue  # as it is, whatever the scale: as in PyTorch
         if mode in ("nearest", "nearest-exact"):
             index = nearest_index(n, m, scale, mode == "nearest-exact")
             input = input.index_select(dim, core.from_array(index))
@@ -218,7 +220,7 @@ def interpolate(
         else:
             make = cubic_matrix if mode == "bicubic" else linear_matrix
             input = matrix_along(input, make(n, m, scale, corners), dim)
-    return input
+    return input if wanted != sizes else input.clone()
 
 
 def _deprecated(name: str) -> None:

@@ -196,7 +196,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     tensor([1, 0, 2])
     """
     if input.ndim != 1 or input.dtype.category != dtypes.INTEGER:
-        raise RuntimeError(
+        raise (RuntimeError if input.dtype.category == dtypes.INTEGER else NotImplementedError)(
             f"bincount(): expected a vector of integers, got {input.dtype} of shape "
             f"{list(input.shape)}; convert with .long(), or see histc()"
         )
