@@ -1,4 +1,4 @@
-"""In-place operations on tensors made inside nested transforms: every way to a derivative agrees."""
+"""In-place changes of tensors made inside nested transforms: every way to a derivative agrees."""
 
 import itertools
 
@@ -48,9 +48,7 @@ WAYS = {
     "linearize": lambda f, v: lambda x: linearize(f, x)[1](v),
     "jacfwd": lambda f, v: lambda x: jacfwd(f)(x) @ v,
     "jacrev": lambda f, v: lambda x: jacrev(f)(x) @ v,
-    "grad": lambda f, v: (
-        lambda x: vmap(lambda e: grad(lambda z: (f(z) * e).sum())(x))(EYE) @ v
-    ),
+    "grad": lambda f, v: lambda x: vmap(lambda e: grad(lambda z: (f(z) * e).sum())(x))(EYE) @ v,
     "tangents": lambda f, v: (
         lambda x: vmap(lambda t: jvp(f, (x,), (t,))[1])(tp.stack([v, 2 * v]))[0]
     ),

@@ -115,6 +115,30 @@ def test_several_arguments():
     assert [float(value), *map(float, series)] == [2.0, 2.0, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("moving", ["xwb", "xw", "xb", "wb", "x", "w", "b"])
+def test_a_layer_with_a_bias(moving):
+    # The bias is added: it takes no part in the product of the series.
+    rng = np.random.default_rng(3)
+    shapes = {"x": (2, 3), "w": (4, 3), "b": (4,)}
+    point = {k: tp.tensor(rng.standard_normal(shape)) for k, shape in shapes.items()}
+    slope = {k: tp.tensor(rng.standard_normal(shapes[k])) for k in moving}
+    layer = lambda xs: tp.nn.functional.linear(**dict(zip(("input", "weight", "bias"), xs)))  # noqa
+    out, (first, second, third) = jet(
+        lambda *xs: layer([dict(zip(moving, xs, strict=True)).get(k, point[k]) for k in "xwb"]),
+        [point[k] for k in moving],
+        [[slope[k], tp.zeros_like(slope[k]), tp.zeros_like(slope[k])] for k in moving],
+    )
+
+    def at(t):
+        return layer([point[k] + t * slope[k] if k in moving else point[k] for k in "xwb"]).numpy()
+
+    a, b, c = at(-1.0), at(0.0), at(1.0)  # a polynomial of degree two
+    np.testing.assert_allclose(out.numpy(), b, atol=1e-12)
+    np.testing.assert_allclose(first.numpy(), (c - a) / 2, atol=1e-12)
+    np.testing.assert_allclose(second.numpy(), (c + a) / 2 - b, atol=1e-12)
+    np.testing.assert_allclose(third.numpy(), 0 * b, atol=1e-12)
+
+
 def test_the_cost_is_polynomial_in_the_order():
     point = tp.tensor(0.3, dtype=tp.float64)
     calls = []

@@ -73,6 +73,7 @@ register(
     Op(
         "special.entr:edges", lambda make: [sample(make.fixed([0.0, -1.0, NAN]))],
         primitives=("entr",), reference=sp.entr, nonsmooth=True,
+        skip={"jet": "outside of its domain and at its edge there is no Taylor series"},
     ),
     _special("special.expit", sp.expit, primitive="sigmoid"),
     _special("special.exp2", np.exp2),

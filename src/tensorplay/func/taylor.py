@@ -160,6 +160,17 @@ def _convolution(primitive: Any, columns: list[Series], params: Any, order: int)
     return results
 
 
+def _affine(primitive: Any, columns: list[Series], params: Any, order: int) -> Series:
+    """linear: a product, and a bias that is added."""
+    x, weight, bias = columns
+    results = _convolution(primitive, [x, weight, [None] * (order + 1)], params, order)
+    for k, b in enumerate(bias):
+        if b is not None:
+            total = results[k]
+            results[k] = _shaped(b, results[0]) if total is None else total + b
+    return results
+
+
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
     if parts == 1:
         return [(total,)]
@@ -206,6 +217,7 @@ _RULES = {
     "add": _linear,
     "sub": _linear,
     "neg": _linear,
+    "linear": _affine,
 }
 _KIND_RULES = {"linear": _linear, "multilinear": _convolution}
 
