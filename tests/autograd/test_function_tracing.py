@@ -1,4 +1,4 @@
-"""Custom Functions inside the transforms that look at every operation: jet and sparsity patterns."""
+"""Custom Functions in the transforms that look at every operation: jet, sparsity patterns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every option of gradcheck and gradgradcheck: a rule that is wrong in just that respect.
 
-Each passes all the checks without the option, and the error with it says where it is wrong, and what
-was found and expected.
+Each passes all the checks without the option, and the error with it says where it is wrong, and
+what was found and expected.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from tensorplay.autograd import Function, gradcheck, gradgradcheck
 from tensorplay.autograd.gradcheck import GradcheckError
 
 from .support import ON_TORCH, beyond_torch, leaf, raises
+
+if not ON_TORCH:
+    from tensorplay._core.core import Primitive
 
 
 def point(*values):
@@ -193,8 +196,6 @@ def test_missing_cotangents_that_raise():
 
 @pytest.mark.skipif(ON_TORCH, reason="makes an operator")
 def test_dtypes_of_gradients():
-    from tensorplay._core.core import Primitive
-
     single = Primitive(
         "single_of_the_test", lambda x: x * 2, ("x",), vjp=(lambda g: (g * 2).float(),),
         register=False,

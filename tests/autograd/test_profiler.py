@@ -274,3 +274,61 @@ class TestTrace:
             tp.ones(3).exp()
         with raises(TypeError, "export_chrome_trace"):
             prof.key_averages().export_chrome_trace(tmp_path / "trace.json")
+
+    @beyond_torch
+    def test_every_event_lies_within_its_parent(self, tmp_path):
+        x = leaf(np.ones((5, 5)))
+        with profile() as prof:
+            with record_function('a "quoted" name, 50 µs\n'):
+                for _ in range(3):
+                    (x @ x).exp().sum().backward()
+        path = tmp_path / "trace.json"
+        prof.export_chrome_trace(path)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        events = data["traceEvents"]
+        assert events[0]["name"] == 'a "quoted" name, 50 µs\n'
+        for event in events:
+            assert set(event) >= {"name", "cat", "ph", "ts", "dur", "pid", "tid", "args"}
+            assert event["ts"] >= 0 and event["dur"] >= 0
+            assert isinstance(event["args"]["bytes"], int)
+        number = {id(event): i for i, event in enumerate(prof.function_events)}
+        nested = 0
+        for i, event in enumerate(prof.function_events):
+            if event.cpu_parent is None:
+                continue
+            inner, outer = events[i], events[number[id(event.cpu_parent)]]
+            nested += 1
+            assert outer["ts"] <= inner["ts"] + 1e-6
+            assert inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 1e-3
+        assert nested >= 3 * 8  # the operators of the forward, and those inside of the nodes
+
+
+class TestBytesAndTimesOfTheTable:
+    @beyond_torch
+    def test_the_numbers_are_those_of_the_events(self):
+        x = tp.ones(256, 4, dtype=tp.float64)  # 8192 bytes
+        with profile() as prof:
+            for _ in range(3):
+                x.exp()
+            x.t()
+            with record_function("outer"):
+                x.sin()
+        table = prof.key_averages().table(sort_by="self_cpu_memory_usage")
+        titles, *rows = [
+            re.split(r"\s{2,}", line.strip())
+            for line in table.splitlines()
+            if line.strip() and not line.startswith("-") and "Self CPU time total" not in line
+        ]
+        found = {row[0]: dict(zip(titles, row, strict=True)) for row in rows}
+        assert found["exp"]["Self CPU Mem"] == found["exp"]["CPU Mem"] == "24.00 KB"
+        assert found["exp"]["# of Calls"] == "3"
+        assert found["outer"]["CPU Mem"] == "8.00 KB"
+        assert found["outer"]["Self CPU Mem"] == "0 B"
+        assert rows[0][0] == "exp"  # the most bytes first
+        shares = [float(row["Self CPU %"].rstrip("%")) for row in found.values()]
+        assert sum(shares) == pytest.approx(100, abs=0.1)
+        for row in found.values():
+            assert float(row["CPU total %"].rstrip("%")) >= float(row["Self CPU %"].rstrip("%"))
+        average = next(a for a in prof.key_averages() if a.key == "exp")
+        assert found["exp"]["CPU time avg"] == average.cpu_time_str
+        assert found["exp"]["CPU total"] == average.cpu_time_total_str

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorplay as tp
+import tensorplay.utils._selective as selective
 from tensorplay.autograd.profiler import profile
 from tensorplay.utils.checkpoint import (
     CheckpointPolicy,
@@ -242,8 +243,6 @@ class _KernelCount:
         self.patch = None
 
     def __enter__(self):
-        import tensorplay.utils._selective as selective
-
         count, original = self.counts, selective._Recomputation.select
 
         def select(this, key, p, arguments, compute):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy as np
@@ -78,8 +79,8 @@ class TestFromOneThreadToAnother:
     def test_nothing_stays_alive(self):
         with no_collector():
             x = leaf([1.0])
-            (y,) = run_all(lambda: x.exp() * x)
-            run_all(lambda: y.sum().backward())
+            (y,) = run_all(functools.partial(lambda x: x.exp() * x, x))
+            run_all(y.sum().backward)
             alive = watch(x, y)
             del x, y
             assert [ref() for ref in alive] == [None, None]

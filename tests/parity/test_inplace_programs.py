@@ -118,6 +118,7 @@ COMBINE = {
 def setitem(index):
     def change(lib, x, y):
         x[index(lib, x)] = y
+
     return change  # fmt: skip
 
 
@@ -151,7 +152,7 @@ CHANGES = {
 
 
 def random_step(rng, count):
-    kinds = ["view", "view", "change", "change", "change", "combine", "change_no_grad", "retain", "hook"]
+    kinds = "view view change change change combine change_no_grad retain hook".split()
     kind = str(rng.choice(kinds))
     i, j = (int(k) for k in rng.integers(count, size=2))
     if kind == "view":
