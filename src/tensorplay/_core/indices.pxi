@@ -18,7 +18,7 @@ cdef extern from "indices.hpp" namespace "tensorplay" nogil:
     void put_rows(void*, const int64_t*, const void*, int64_t, int64_t, int64_t, int64_t)
 
 
-cdef inline cnp.ndarray contiguous_array(cnp.ndarray x):
+cdef inline cnp.ndarray as_contiguous(cnp.ndarray x):
     """x itself where it is contiguous and aligned, else a copy."""
     if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x):
         return x
@@ -62,7 +62,7 @@ cdef bint plan_walk(Walk* w, int64_t* shape, int64_t* strides, cnp.ndarray x, cn
 
 def is_within(cnp.ndarray index, int64_t size):
     """Whether all entries of an int64 array are in 0 .. size - 1."""
-    index = contiguous_array(index)
+    index = as_contiguous(index)
     return first_outside(<const int64_t*>cnp.PyArray_DATA(index), cnp.PyArray_SIZE(index),
                          size) < 0
 
@@ -74,7 +74,7 @@ def gather_kernel(cnp.ndarray x, cnp.ndarray index, int dim, str name):
     cdef Walk w
     cdef Move move = mover(cnp.PyArray_ITEMSIZE(x), False)
     cdef cnp.ndarray out
-    index = contiguous_array(index)
+    index = as_contiguous(index)
     if not cnp.PyArray_ISALIGNED(x) or not plan_walk(&w, shape, strides, x, index, dim, name):
         x = np.array(x, order="C", copy=True)
         plan_walk(&w, shape, strides, x, index, dim, name)
@@ -100,8 +100,8 @@ def scatter_into(cnp.ndarray out, cnp.ndarray index, cnp.ndarray src, int dim, b
     move = adder(out.descr.kind, item) if add else mover(item, True)
     if move is NULL or not cnp.PyArray_ISALIGNED(out):
         return False
-    index = contiguous_array(index)
-    src = contiguous_array(src)
+    index = as_contiguous(index)
+    src = as_contiguous(src)
     if not plan_walk(&w, shape, strides, out, index, dim, name):
         return False
     for d in range(cnp.PyArray_NDIM(index)):
@@ -130,7 +130,7 @@ def index_rows(object shape, cnp.ndarray index, tuple dims, str name):
     cdef cnp.npy_intp sizes[64]
     cdef int64_t n, stride = 1, size, outside
     cdef cnp.ndarray rows
-    index = contiguous_array(index)
+    index = as_contiguous(index)
     k = 1 if count > 1 else 0
     for i in range(k, cnp.PyArray_NDIM(index)):
         sizes[i - k] = cnp.PyArray_DIMS(index)[i]
@@ -164,7 +164,7 @@ def put_at_rows(cnp.ndarray out, cnp.ndarray rows, cnp.ndarray values, int64_t o
     if cnp.PyArray_SIZE(out) == 0 or count == 0:
         return True
     inner = cnp.PyArray_SIZE(out) // (outer * size)
-    values = contiguous_array(values)
+    values = as_contiguous(values)
     if cnp.PyArray_SIZE(values) != outer * count * inner:
         return False
     with nogil:
@@ -192,7 +192,7 @@ def entries_kernel(cnp.ndarray x, cnp.ndarray index, int dim):
     if cnp.PyArray_TYPE(index) != cnp.NPY_INT64 or not cnp.PyArray_IS_C_CONTIGUOUS(x) \
             or ndim + more > 64 or count > SMALL_SIZE or cnp.PyArray_SIZE(x) > SMALL_SIZE:
         return None
-    index = contiguous_array(index)
+    index = as_contiguous(index)
     for i in range(ndim):
         if i < dim:
             sizes[i] = cnp.PyArray_DIMS(x)[i]
