@@ -855,10 +855,10 @@ def det(A: Tensor, *, out: Any = None) -> Tensor:
     """The determinants of square matrices A, (..., n, n)."""
 
 def detach(input: Tensor) -> Tensor:
-    """A tensor over the same memory that is not part of the graph."""
+    """A tensor over the same memory that is not part of the graph and carries no tangents."""
 
 def detach_(input: Tensor) -> Tensor:
-    """Take this tensor out of the graph."""
+    """Take this tensor out of the graph, and its tangents from it."""
 
 def detach_copy(input, *args, **kwargs) -> Any:
     """As `detach`, but a copy and no view."""

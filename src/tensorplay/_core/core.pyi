@@ -752,10 +752,10 @@ class Tensor:
         """The determinants of square matrices A, (..., n, n)."""
 
     def detach(self) -> Tensor:
-        """A tensor over the same memory that is not part of the graph."""
+        """A tensor over the same memory that is not part of the graph and carries no tangents."""
 
     def detach_(self) -> Tensor:
-        """Take this tensor out of the graph."""
+        """Take this tensor out of the graph, and its tangents from it."""
 
     @property
     def device(self) -> _devices.device:
@@ -2636,6 +2636,15 @@ def pop_level(level: Level) -> None:
 def active_levels() -> builtins.tuple[Level, ...]:
     """The active levels of this thread, outermost first."""
 
+def open_forward_levels() -> Any:
+    """The forward levels that are open in any thread, outermost first."""
+
+def set_forward_floor(level_id: builtins.int) -> Any:
+    """Switch off, in this thread, the forward levels up to one; returns what was set before."""
+
+def last_level() -> Any:
+    """The id of the level that was opened last, in any thread."""
+
 def set_operator(name: builtins.str, function: Any) -> None:
     """Make `function` what the interpreter's operator `name` (as in `__name__`) calls."""
 
@@ -2651,8 +2660,8 @@ def new_subclass(kind: Any, array: Any) -> Any:
 def is_differentiable_dtype(x: Tensor) -> builtins.bool:
     """Whether gradients are defined for tensors of x's dtype (floating point or complex)."""
 
-def detach(x: Tensor) -> Tensor:
-    """A tensor over the same memory that is not part of the graph (tangents are kept)."""
+def detach(x: Tensor, tangents: builtins.bool = True) -> Tensor:
+    """A tensor over the same memory that is not part of the graph; its tangents are not either."""
 
 def alias_with_history(x: Tensor) -> Tensor:
     """Another object for the same tensor: memory, version and place in the graph are shared."""
@@ -2840,6 +2849,12 @@ def empty(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
 
 def copied(x: np.ndarray[Any, Any]) -> Any:
     """A C-contiguous copy of an array."""
+
+def as_contiguous(x: np.ndarray[Any, Any]) -> Any:
+    """x itself where it is C-contiguous and aligned, else a copy."""
+
+def cast(x: np.ndarray[Any, Any], dtype: Any) -> Any:
+    """x as an array of a dtype (of NumPy's): a copy."""
 
 def flip_kernel(x: np.ndarray[Any, Any], dims: builtins.tuple[Any, ...]) -> Any:
     """A copy of x with the order along some dims reversed."""
