@@ -2436,8 +2436,6 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """The kernel's result. (Calls go to `run` through the vectorcall slot.)"""
 
-    def __call__(self, *args: Any) -> Any: ...
-
 class Packed:
     """A saved tensor of which a pack hook keeps the values, and this object everything else."""
 
