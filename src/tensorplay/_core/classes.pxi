@@ -25,6 +25,9 @@ cdef inline bint is_index(cnp.ndarray x) noexcept:
 cdef class ClassLossKernel(SmallKernel):
     """`kernel(x, target, dim, lead, ignore_index, reduction)`: minus the elements of classes."""
 
+    cdef int64_t limit(self):
+        return <int64_t>1 << 62
+
     cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
         cdef Span s
         cdef cnp.ndarray target = <cnp.ndarray?><object>args[1], out
@@ -63,6 +66,9 @@ cdef class ClassLossKernel(SmallKernel):
 cdef class ClassSpreadKernel(SmallKernel):
     """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
 
+    cdef int64_t limit(self):
+        return <int64_t>1 << 62
+
     cdef object small(self, cnp.ndarray g, PyObject** args, Py_ssize_t n):
         cdef Span s
         cdef cnp.ndarray target = <cnp.ndarray?><object>args[1], out
@@ -70,7 +76,7 @@ cdef class ClassSpreadKernel(SmallKernel):
         cdef bint each = reduction == "none", fine
         cdef int64_t ignored = <object>args[5], i
         cdef double divisor = 1
-        if not is_loop_array(g) or not is_index(target) or not is_small(target) \
+        if not is_loop_array(g) or not is_index(target) \
                 or <object>args[4] != 0 \
                 or cnp.PyArray_SIZE(g) != (cnp.PyArray_SIZE(target) if each else 1):
             return None

@@ -2436,8 +2436,6 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """The kernel's result. (Calls go to `run` through the vectorcall slot.)"""
 
-    def __call__(self, *args: Any) -> Any: ...
-
 class Packed:
     """A saved tensor of which a pack hook keeps the values, and this object everything else."""
 
@@ -2850,7 +2848,7 @@ def empty(shape: builtins.tuple[Any, ...], dtype: Any) -> Any:
 def copied(x: np.ndarray[Any, Any]) -> Any:
     """A C-contiguous copy of an array."""
 
-def contiguous(x: np.ndarray[Any, Any]) -> Any:
+def as_contiguous(x: np.ndarray[Any, Any]) -> Any:
     """x itself where it is C-contiguous and aligned, else a copy."""
 
 def cast(x: np.ndarray[Any, Any], dtype: Any) -> Any:

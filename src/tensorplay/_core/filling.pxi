@@ -23,6 +23,8 @@ cdef int plain_sizes(object sizes, cnp.npy_intp* shape) except -2:
             return -1
         sizes = tuple(sizes)
     ndim = len(<tuple>sizes)
+    if ndim == 0:
+        return -1        # none given; a tensor without dims has one empty sequence of sizes
     if ndim == 1 and type((<tuple>sizes)[0]) is not int:
         sizes = (<tuple>sizes)[0]
         if type(sizes) is not tuple and type(sizes) is not list and type(sizes) is not Size:

@@ -40,6 +40,8 @@ cdef class FourierKernel(SmallKernel):
         forward = is_real(x) or choice
         count = size // 2 + 1 if half else size
         rows = cnp.PyArray_SIZE(x) // size
+        if rows * size * count > 1 << 12:
+            return None
         kind = <object>args[2]
         if kind == "full":
             scale = 1.0 / <double>size

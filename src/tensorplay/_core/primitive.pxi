@@ -363,15 +363,6 @@ cdef class Kernel:
     cdef object run(self, PyObject** args, Py_ssize_t n):
         raise NotImplementedError(type(self).__name__)
 
-    def __call__(self, *args):
-        cdef PyObject* values[16]
-        cdef Py_ssize_t i, n = len(args)
-        if n > 16:
-            raise TypeError(f"{type(self).__name__}: at most 16 arguments, got {n}")
-        for i in range(n):
-            values[i] = <PyObject*>args[i]
-        return self.run(values, n)
-
 
 cdef object kernel_vectorcall(object callable, PyObject** args, size_t nargsf, PyObject* kwnames):
     if kwnames is not NULL:

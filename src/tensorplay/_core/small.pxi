@@ -19,7 +19,7 @@ cdef extern from "small.hpp" namespace "tensorplay" nogil:
     bint max_windows[T](const T*, T*, int64_t*, int64_t, const Window&, const Window&)
 
 cdef enum:
-    SMALL_SIZE = 1 << 12     # elements up to which a plain loop beats NumPy's preparations
+    SMALL_SIZE = 1 << 10     # elements up to which a plain loop beats NumPy's preparations
 
 
 cdef struct Span:
@@ -93,9 +93,13 @@ cdef class SmallKernel(Kernel):
 
     cdef object run(self, PyObject** args, Py_ssize_t n):
         result = None
-        if is_small(<cnp.ndarray?><object>args[0]):
+        if cnp.PyArray_SIZE(<cnp.ndarray?><object>args[0]) <= self.limit():
             result = self.small(<cnp.ndarray><object>args[0], args, n)
         return run_quietly(self.fallback, args, n) if result is None else result
+
+    cdef int64_t limit(self):
+        """The size of the first array up to which `small` is asked."""
+        return SMALL_SIZE
 
     cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
         """The result, or None for what the fallback should do."""
@@ -265,7 +269,7 @@ cdef class TopKernel(SmallKernel):
         if not is_real(x) and kind != cnp.NPY_INT64:
             return None
         span_dims(&s, x, (dim,), True)
-        if s.length > 64:
+        if s.length > 64 or s.outer * s.length * s.inner * k > 1 << 14:
             return None
         s.sizes[dim] = k
         x = in_order(x)

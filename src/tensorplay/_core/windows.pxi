@@ -3,6 +3,9 @@
 cdef class MaxWindowsKernel(SmallKernel):
     """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
 
+    cdef int64_t limit(self):
+        return 1 << 14
+
     cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
         cdef cnp.npy_intp sizes[64]
         cdef Window windows[2]
@@ -54,6 +57,9 @@ cdef enum:
 
 cdef class ConvolutionKernel(SmallKernel):
     """`kernel(x, w, stride, padding, dilation, groups)`: convolution over one or two dims."""
+
+    cdef int64_t limit(self):
+        return 1 << 14
 
     cdef object small(self, cnp.ndarray x, PyObject** args, Py_ssize_t n):
         cdef cnp.ndarray w = <cnp.ndarray?><object>args[1], out, matrix

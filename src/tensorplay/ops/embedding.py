@@ -440,7 +440,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 "num_classes"
             )
     elif not tensor.is_box:
-        made = core.one_hot_array(core.array_of(tensor), num_classes)
+        made = None
+        if core.is_constant(tensor):
+            made = core.one_hot_array(core.array_of(tensor), num_classes)
         if made is not None:
             return core.from_array(made)
         low, high = int(tensor.min()), int(tensor.max())
