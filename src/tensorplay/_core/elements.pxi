@@ -63,6 +63,6 @@ def cast_kernel(cnp.ndarray x, dtype, source):
     token = quiet_enter()
     try:
         values = x.real if is_complex_num(have) and dtype.category < 3 else x
-        return values.astype(dtype.numpy)
+        return cast(values, dtype.numpy)
     finally:
         quiet_leave(token)
