@@ -80,7 +80,7 @@ cdef class ReduceKernel(Kernel):
             quiet_leave(token)
 
     cdef by_runs(self, cnp.ndarray x, tuple dims, bint keepdim):
-        """One run of dims that are neighbours in memory after the other; None if NumPy is better."""
+        """One run of dims, neighbours in memory, after the other; None where NumPy is better."""
         cdef int order[64]
         cdef int i, ndim = cnp.PyArray_NDIM(x)
         cdef cnp.ndarray view = x
@@ -107,7 +107,7 @@ cdef class ReduceKernel(Kernel):
         view = order_undone(view, order)
         if not keepdim:
             view = view.reshape([x.shape[i] for i in range(ndim) if i not in dims])
-        return contiguous(view)
+        return ordered(view)
 
 
 cdef class RowKernel(Kernel):

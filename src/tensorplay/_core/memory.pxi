@@ -51,7 +51,7 @@ cpdef copied(cnp.ndarray x):
     return out
 
 
-def contiguous(cnp.ndarray x):
+def ordered(cnp.ndarray x):
     """x itself where it is C-contiguous and aligned, else a copy."""
     return x if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x) else copied(x)
 
@@ -140,7 +140,7 @@ def cast(cnp.ndarray x, dtype):
             loop = kernels().bfloat_from_float
     if loop is NULL or not cnp.PyArray_ISBEHAVED_RO(x):
         return x.astype(dtype)
-    x = contiguous(x)
+    x = ordered(x)
     out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), target)
     a = cnp.PyArray_DATA(x)
     b = cnp.PyArray_DATA(out)

@@ -92,7 +92,7 @@ def _conv_kernel(
 ) -> np.ndarray:
     plan = _Layout(x.shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    x, w = core.contiguous(x), core.contiguous(w)
+    x, w = core.ordered(x), core.ordered(w)
     out = core.empty((plan.samples, groups, filters, plan.places), x.dtype)
     if plan.channelwise(x, w, out):
         plan.loops.single(x, w, out, filters, 0)
@@ -110,7 +110,7 @@ def _conv_input_kernel(
     shape = (y.shape[0], w.shape[1] * groups, *sizes)
     plan = _Layout(shape, w.shape[2:], stride, padding, dilation, groups)
     filters = w.shape[0] // groups
-    y, w = core.contiguous(y), core.contiguous(w)
+    y, w = core.ordered(y), core.ordered(w)
     flat = w.reshape(groups, filters, plan.rows).transpose(0, 2, 1)
     source = y.reshape(plan.samples, groups, filters, plan.places)
     if plan.trivial:
@@ -134,7 +134,7 @@ def _conv_weight_kernel(
 ) -> np.ndarray:  # fmt: skip
     plan = _Layout(x.shape, kernel, stride, padding, dilation, groups)
     filters = y.shape[1] // groups
-    x, y = core.contiguous(x), core.contiguous(y)
+    x, y = core.ordered(x), core.ordered(y)
     other = y.reshape(plan.samples, groups, filters, plan.places)
     total = np.zeros((groups, filters, plan.rows), x.dtype)
     if plan.channelwise(x, y, total):

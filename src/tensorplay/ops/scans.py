@@ -184,7 +184,7 @@ def _accumulate(ufunc: np.ufunc, loop: str) -> Callable[..., np.ndarray]:
     backward = core.RowKernel(loop + "_reverse", lambda x, dim: by_numpy(x, dim, True))
 
     def kernel(x: np.ndarray, dim: int, reverse: bool) -> np.ndarray:
-        return (backward if reverse else forward)(core.contiguous(x), dim)
+        return (backward if reverse else forward)(core.ordered(x), dim)
 
     return kernel
 

@@ -47,7 +47,7 @@ def _along_dim(loop: str, fallback: Callable[..., Any], two: bool = False) -> Ca
         dtype = arrays[0].dtype
         if dtype.itemsize == 2:
             arrays = [core.cast(x, FLOAT32) for x in arrays]
-        arrays = [core.contiguous(x) for x in arrays]
+        arrays = [core.ordered(x) for x in arrays]
         out = (plain if arrays[0].ndim and arrays[0].size else fallback)(*arrays, dim)
         return out if out.dtype == dtype else core.cast(out, dtype)
 

@@ -96,9 +96,9 @@ def _standardize_kernel(
 ) -> np.ndarray:
     out = None
     if _is_row(x, dims, w, b):
-        out = _rows(core.contiguous(x), w, b, count(x, dims), eps)
+        out = _rows(core.ordered(x), w, b, count(x, dims), eps)
     elif images := _images(x, dims, w, b):
-        out = core.channels_kernel(None, core.contiguous(x), w, b, *images, eps)
+        out = core.channels_kernel(None, core.ordered(x), w, b, *images, eps)
     if out is not None:
         return out
     centred, r = _centred(x, dims, eps)
@@ -115,10 +115,10 @@ def _input_kernel(
 ) -> np.ndarray:
     found = None
     if _is_row(x, dims, w):
-        v, x = core.contiguous(v), core.contiguous(x)
+        v, x = core.ordered(v), core.ordered(x)
         found = _rows_input(v, x, w, count(x, dims), eps)
     elif images := _images(x, dims, w):
-        v, x = core.contiguous(v), core.contiguous(x)
+        v, x = core.ordered(v), core.ordered(x)
         both = core.channels_kernel(v, x, w, None, *images, eps)
         found = None if both is None else both[0]
     if found is not None:
@@ -136,7 +136,7 @@ def _input_kernel(
 
 def _weight_kernel(v: np.ndarray, x: np.ndarray, dims: Any, eps: float, shape: Any) -> np.ndarray:
     if _is_row(x, dims) and shape == (1,) * dims[0] + x.shape[dims[0] :]:
-        v, x = core.contiguous(v), core.contiguous(x)
+        v, x = core.ordered(v), core.ordered(x)
         out = _rows_weight(v, x, None, count(x, dims), eps)
         if out is not None:
             return out.reshape(shape)
@@ -150,13 +150,13 @@ def _backward_kernel(
     v: np.ndarray, x: np.ndarray, w: np.ndarray, dims: Any, eps: float, shape: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if shape == w.shape and _is_row(x, dims, w):
-        v, x = core.contiguous(v), core.contiguous(x)
+        v, x = core.ordered(v), core.ordered(x)
         out = _rows_backward(v, x, w, count(x, dims), eps)
         if out is not None:
             by_w, by_b = out[x.size :].reshape(2, *shape)
             return out[: x.size].reshape(x.shape), by_w, by_b
     elif shape == w.shape and (images := _images(x, dims, w)):
-        v, x = core.contiguous(v), core.contiguous(x)
+        v, x = core.ordered(v), core.ordered(x)
         both = core.channels_kernel(v, x, w, None, *images, eps)
         if both is not None:
             by_w, by_b = both[1].reshape(2, *shape)
