@@ -177,4 +177,3 @@ for _alias, _primitive in (
     publish(_primitive, _alias, inplace=True)
 
 tensors_only(logical_and, logical_or, logical_xor)
-tensors_only(eq, ne, lt, le, gt, ge, first=True)

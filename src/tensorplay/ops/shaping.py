@@ -377,10 +377,20 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 @method()
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """This tensor summed down to `size`, which broadcasts to its shape; integers as int64."""
+    """This tensor summed down to `size`, which broadcasts to its shape; integers as int64.
+
+    Raises:
+        RuntimeError: if it does not.
+    """
     sizes = sizes_of(size, "sum_to_size")
     if self.shape == sizes:
         return self
+    own = tuple(self.shape)[max(self.ndim - len(sizes), 0) :]
+    if len(sizes) > self.ndim or any(a not in (1, b) for a, b in zip(sizes, own, strict=True)):
+        raise RuntimeError(
+            f"sum_to_size(): size {list(sizes)} does not broadcast to the tensor's shape "
+            f"{list(self.shape)}"
+        )
     if not core.is_differentiable_dtype(self):
         self = cast(self, dtypes.int64)
     return sum_to(self, sizes)
