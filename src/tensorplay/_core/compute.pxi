@@ -109,7 +109,7 @@ cdef class ReduceKernel(Kernel):
         view = order_undone(view, order)
         if not keepdim:
             view = view.reshape([x.shape[i] for i in range(ndim) if i not in dims])
-        return as_contiguous(view)
+        return ordered(view)
 
 
 cdef class RowKernel(Kernel):

@@ -2499,15 +2499,6 @@ class ClassLossKernel(SmallKernel):
 class ClassSpreadKernel(SmallKernel):
     """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
 
-class MaxWindowsKernel(SmallKernel):
-    """`kernel(x, kernel, stride, padding, dilation)`: (largest elements of windows, places)."""
-
-class ClassLossKernel(SmallKernel):
-    """`kernel(x, target, dim, lead, ignore_index, reduction)`: minus the elements of classes."""
-
-class ClassSpreadKernel(SmallKernel):
-    """`kernel(g, target, classes, dim, lead, ignore_index, reduction)`: its transpose."""
-
 class ReduceKernel(Kernel):
     """`kernel(x, dims, keepdim)`: a reduction over sorted, non-negative dims, or a single one."""
 
@@ -3124,24 +3115,6 @@ def will_run(node: Node) -> Any:
 
 def small_trace(x: Any) -> Any:
     """The trace of a small real matrix that is neither recorded nor transformed; else None."""
-
-def same_elements(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
-    """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""
-
-def nan_kernel(x: np.ndarray[Any, Any]) -> Any:
-    """Whether each element is NaN."""
-
-def cast_kernel(x: np.ndarray[Any, Any], dtype: Any, source: Any) -> Any:
-    """x in another dtype, as a copy; complex numbers lose their imaginary part for a real one."""
-
-def names_classes(input: Any, target: Any) -> Any:
-    """Whether `target` holds integers, in the shape of `input` (2 dims or more) without dim 1."""
-
-def one_hot_array(index: np.ndarray[Any, Any], classes: builtins.int) -> Any:
-    """1 at the class that each entry of an int64 array names, else 0; None where one is outside."""
-
-def rows_of_table(table: np.ndarray[Any, Any], index: np.ndarray[Any, Any]) -> Any:
-    """The rows of a matrix that an index names, or None for what is not plain or out of range."""
 
 def same_elements(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
     """Whether two arrays of one shape and dtype have equal elements; NaN equals nothing."""

@@ -18,13 +18,6 @@ cdef extern from "indices.hpp" namespace "tensorplay" nogil:
     void put_rows(void*, const int64_t*, const void*, int64_t, int64_t, int64_t, int64_t)
 
 
-cdef inline cnp.ndarray as_contiguous(cnp.ndarray x):
-    """x itself where it is contiguous and aligned, else a copy."""
-    if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x):
-        return x
-    return np.array(x, order="C", copy=True)
-
-
 cdef str outside_message(str name, object index, int64_t size, int dim, object x):
     return (f"{name}(): index {index} is out of bounds for dimension {dim} with size {size} of a "
             f"tensor of shape {list(x.shape)}")
@@ -62,7 +55,7 @@ cdef bint plan_walk(Walk* w, int64_t* shape, int64_t* strides, cnp.ndarray x, cn
 
 def is_within(cnp.ndarray index, int64_t size):
     """Whether all entries of an int64 array are in 0 .. size - 1."""
-    index = as_contiguous(index)
+    index = ordered(index)
     return first_outside(<const int64_t*>cnp.PyArray_DATA(index), cnp.PyArray_SIZE(index),
                          size) < 0
 
@@ -74,7 +67,7 @@ def gather_kernel(cnp.ndarray x, cnp.ndarray index, int dim, str name):
     cdef Walk w
     cdef Move move = mover(cnp.PyArray_ITEMSIZE(x), False)
     cdef cnp.ndarray out
-    index = as_contiguous(index)
+    index = ordered(index)
     if not cnp.PyArray_ISALIGNED(x) or not plan_walk(&w, shape, strides, x, index, dim, name):
         x = np.array(x, order="C", copy=True)
         plan_walk(&w, shape, strides, x, index, dim, name)
@@ -100,8 +93,8 @@ def scatter_into(cnp.ndarray out, cnp.ndarray index, cnp.ndarray src, int dim, b
     move = adder(out.descr.kind, item) if add else mover(item, True)
     if move is NULL or not cnp.PyArray_ISALIGNED(out):
         return False
-    index = as_contiguous(index)
-    src = as_contiguous(src)
+    index = ordered(index)
+    src = ordered(src)
     if not plan_walk(&w, shape, strides, out, index, dim, name):
         return False
     for d in range(cnp.PyArray_NDIM(index)):
@@ -130,7 +123,7 @@ def index_rows(object shape, cnp.ndarray index, tuple dims, str name):
     cdef cnp.npy_intp sizes[64]
     cdef int64_t n, stride = 1, size, outside
     cdef cnp.ndarray rows
-    index = as_contiguous(index)
+    index = ordered(index)
     k = 1 if count > 1 else 0
     for i in range(k, cnp.PyArray_NDIM(index)):
         sizes[i - k] = cnp.PyArray_DIMS(index)[i]
@@ -164,7 +157,7 @@ def put_at_rows(cnp.ndarray out, cnp.ndarray rows, cnp.ndarray values, int64_t o
     if cnp.PyArray_SIZE(out) == 0 or count == 0:
         return True
     inner = cnp.PyArray_SIZE(out) // (outer * size)
-    values = as_contiguous(values)
+    values = ordered(values)
     if cnp.PyArray_SIZE(values) != outer * count * inner:
         return False
     with nogil:
@@ -192,7 +185,7 @@ def entries_kernel(cnp.ndarray x, cnp.ndarray index, int dim):
     if cnp.PyArray_TYPE(index) != cnp.NPY_INT64 or not cnp.PyArray_IS_C_CONTIGUOUS(x) \
             or ndim + more > 64 or count > SMALL_SIZE or cnp.PyArray_SIZE(x) > SMALL_SIZE:
         return None
-    index = as_contiguous(index)
+    index = ordered(index)
     for i in range(ndim):
         if i < dim:
             sizes[i] = cnp.PyArray_DIMS(x)[i]

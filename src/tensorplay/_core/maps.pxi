@@ -69,7 +69,7 @@ cdef class MapKernel(Kernel):
         if not views or not all([cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>v) for v in views]):
             for i in range(cnp.PyArray_NDIM(first)):
                 order[i] = i
-            views = [as_contiguous(<cnp.ndarray><object>arrays[i]) for i in range(self.count)]
+            views = [ordered(<cnp.ndarray><object>arrays[i]) for i in range(self.count)]
         for i in range(self.count):
             arrays[i] = <PyObject*>views[i]
         out = empty_like_shape(<cnp.ndarray>views[0])

@@ -64,6 +64,10 @@ cdef cnp.ndarray copy_of(cnp.ndarray x):
 
 def as_contiguous(cnp.ndarray x):
     """x itself where it is C-contiguous and aligned, else a copy."""
+    return ordered(x)
+
+
+cdef cnp.ndarray ordered(cnp.ndarray x):
     return x if cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_ISALIGNED(x) else copy_of(x)
 
 
@@ -151,7 +155,7 @@ def cast(cnp.ndarray x, dtype):
             loop = kernels().bfloat_from_float
     if loop is NULL or not cnp.PyArray_ISBEHAVED_RO(x):
         return x.astype(dtype)
-    x = as_contiguous(x)
+    x = ordered(x)
     out = empty_array(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), target)
     a = cnp.PyArray_DATA(x)
     b = cnp.PyArray_DATA(out)
