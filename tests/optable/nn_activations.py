@@ -66,8 +66,11 @@ _elementwise("elu", _elu, {"alpha": 0.5}, primitives=("elu", "elu_backward"))
 _elementwise("leaky_relu", lambda x, negative_slope=0.01: np.where(x > 0, x, x * negative_slope),
              {"negative_slope": 0.3}, primitives=("leaky_relu", "slopes"))  # fmt: skip
 _elementwise("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, primitives=("hardsigmoid",))
-_elementwise("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,
-             primitives=("hardswish", "hardswish_backward"))
+_elementwise(
+    "hardswish",
+    lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    primitives=("hardswish", "hardswish_backward"),
+)
 _elementwise("relu6", lambda x: np.clip(x, 0, 6), primitives=("hardtanh",))
 _elementwise("hardtanh", lambda x, min_val=-1, max_val=1: np.clip(x, min_val, max_val),
              {"min_val": -0.3, "max_val": 2.1}, primitives=("hardtanh",))  # fmt: skip

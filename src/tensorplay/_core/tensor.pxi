@@ -561,6 +561,10 @@ cdef Tensor alias(Tensor x, bint history):
 def detach(Tensor x, bint tangents=True):
     """A tensor over the same memory that is not part of the graph; its tangents are not either."""
     cdef Tensor out = alias(x, False)
+    cdef PyObject* held = out.attributes
+    if not tangents and held is not NULL:     # at a level that interprets, it is a constant
+        out.attributes = NULL
+        Py_XDECREF(held)
     if x._value is not None:
         out._value = detach(x._value, tangents)
     if tangents and x.tangents is not None:

@@ -170,9 +170,7 @@ def _softplus_kernel(x: np.ndarray, beta: float, threshold: float) -> Any:
     return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
 
 
-def _softplus_backward_kernel(
-    u: np.ndarray, x: np.ndarray, beta: float, threshold: float
-) -> Any:
+def _softplus_backward_kernel(u: np.ndarray, x: np.ndarray, beta: float, threshold: float) -> Any:
     return np.where(x * beta > threshold, u, u * special.expit(x * beta))
 
 

@@ -59,8 +59,7 @@ def through_float32(function: Callable[..., Any], *args: Any) -> Any:
     """function(*args) with half-precision arrays as float32, and its results as halves again."""
     half = args[0].dtype
     wide = [
-        core.cast(a, FLOAT32) if isinstance(a, np.ndarray) and is_half(a.dtype) else a
-        for a in args
+        core.cast(a, FLOAT32) if isinstance(a, np.ndarray) and is_half(a.dtype) else a for a in args
     ]
     result = function(*wide)
     if isinstance(result, tuple):

@@ -43,7 +43,7 @@ def _check_ends(data: Tensor, offsets: Tensor, axis: int, name: str, whole: bool
     """That segments do not run backwards or past the end; whole: and cover everything."""
     if core.batched_levels(offsets):
         return  # the values differ from sample to sample
-    ends, size = offsets.numpy(), data.shape[axis]
+    ends, size = core.array_of(offsets, "segment_reduce(): offsets"), data.shape[axis]
     if (np.diff(ends, axis=-1) < 0).any():
         raise RuntimeError(
             f"segment_reduce(): {name} must not be negative or decrease, got {name} "
