@@ -82,7 +82,7 @@ cdef class ReduceKernel(Kernel):
             quiet_leave(token)
 
     cdef by_runs(self, cnp.ndarray x, tuple dims, bint keepdim):
-        """One run of dims that are neighbours in memory after the other; None if NumPy is better."""
+        """One run of neighbouring dims in memory after the other; None if NumPy is better."""
         cdef int order[64]
         cdef int i, ndim = cnp.PyArray_NDIM(x)
         cdef cnp.ndarray view = x

@@ -3150,7 +3150,9 @@ def kept_factors(
     p: float,
     scale: builtins.float,
     dtype: Any,
-) -> Any: ...
+) -> Any:
+    """`scale` where a uniform float32 is at least p, else 0; None unless small and real."""
+
 def channels_kernel(
     v: Any,
     x: np.ndarray[Any, Any],

@@ -55,7 +55,7 @@ def drawn(source, bint normal, sizes, dtype, special, requires_grad):
 
 
 def kept_factors(source, tuple size, float p, double scale, dtype):
-    """`scale` where a uniform float32 is at least p, else 0; None for what is not small and real."""
+    """`scale` where a uniform float32 is at least p, else 0; None unless small and real."""
     cdef cnp.npy_intp shape[64]
     cdef float numbers[SMALL_SIZE]
     cdef cnp.npy_intp n = 1, i

@@ -64,10 +64,10 @@ class LazyLinear(_Lazy, Linear):
         self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(0, 0, False)
-        self.weight = UninitializedParameter(dtype=dtype)
+        self.register_parameter("weight", UninitializedParameter(dtype=dtype))
         self.out_features = out_features
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.register_parameter("bias", UninitializedParameter(dtype=dtype))
         self._wait()
 
     def _sizes_known(self) -> bool:
@@ -97,10 +97,10 @@ class _LazyConv(_Lazy):
         self._become_lazy(out_channels, bias, dtype)
 
     def _become_lazy(self, out_channels: int, bias: bool, dtype: Any) -> None:
-        self.weight = UninitializedParameter(dtype=dtype)
+        self.register_parameter("weight", UninitializedParameter(dtype=dtype))
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.register_parameter("bias", UninitializedParameter(dtype=dtype))
         self._wait()
 
     def _sizes_known(self) -> bool:
@@ -195,12 +195,12 @@ class _LazyNorm(_Lazy):
         super().__init__(0, eps, momentum, False, False)  # type: ignore[call-arg]
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
-            self.weight = UninitializedParameter(dtype=dtype)
+            self.register_parameter("weight", UninitializedParameter(dtype=dtype))
             if bias:
-                self.bias = UninitializedParameter(dtype=dtype)
+                self.register_parameter("bias", UninitializedParameter(dtype=dtype))
         if track_running_stats:
-            self.running_mean = UninitializedBuffer(dtype=dtype)
-            self.running_var = UninitializedBuffer(dtype=dtype)
+            self.register_buffer("running_mean", UninitializedBuffer(dtype=dtype))
+            self.register_buffer("running_var", UninitializedBuffer(dtype=dtype))
             del self.num_batches_tracked  # which is the last one in PyTorch's state
             self.register_buffer("num_batches_tracked", core.from_array(np.array(0, np.int64)))
         self._wait()

@@ -26,7 +26,7 @@ class _Uninitialized(Tensor):
     wanted_dtype: Any
 
     @property
-    def shape(self) -> Any:  # type: ignore[override]
+    def shape(self) -> Any:
         """Not known yet.
 
         Raises:
@@ -38,7 +38,7 @@ class _Uninitialized(Tensor):
         """Give the tensor a shape, with zeros in it; it is an ordinary one then."""
         kind = dtype or self.wanted_dtype or dtypes.get_default_dtype()
         core.set_data(self, core.from_array(np.zeros(tuple(shape), kind.numpy)))
-        self.__class__ = self.becomes  # type: ignore[assignment]
+        self.__class__ = self.becomes
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -61,7 +61,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
     def __new__(
         cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
     ) -> UninitializedParameter:
-        made = Parameter.__new__(cls, None, requires_grad)
+        made: Any = Parameter.__new__(cls, None, requires_grad)
         made.wanted_dtype = dtype
         return made
 
@@ -87,7 +87,7 @@ class UninitializedBuffer(_Uninitialized, Buffer):
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
         persistent: bool = True,
     ) -> UninitializedBuffer:  # fmt: skip
-        made = Buffer.__new__(cls, None, persistent=persistent)
+        made: Any = Buffer.__new__(cls, None, persistent=persistent)
         made.wanted_dtype = dtype
         return made
 

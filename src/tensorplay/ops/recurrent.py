@@ -133,7 +133,7 @@ def _layers(
         own = list(params[i * (each + projected) : (i + 1) * (each + projected)])
         projection = own.pop() if projected else None
         biases = (own[2], own[3]) if has_biases else (None, None)
-        found.append(_Weights(own[0], own[1], *biases, projection))
+        found.append(_Weights(own[0], own[1], biases[0], biases[1], projection))
     return found
 
 
