@@ -561,6 +561,9 @@ cdef Tensor alias(Tensor x, bint history):
 def detach(Tensor x, bint tangents=True):
     """A tensor over the same memory that is not part of the graph; its tangents are not either."""
     cdef Tensor out = alias(x, False)
+    if not tangents and out.attributes is not NULL:     # what an interpreted level knows of x
+        Py_XDECREF(out.attributes)
+        out.attributes = NULL
     if x._value is not None:
         out._value = detach(x._value, tangents)
     if tangents and x.tangents is not None:
