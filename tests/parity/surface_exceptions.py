@@ -112,8 +112,8 @@ EXCEPTIONS = {
                    "Hashable IO ItemsView Iterable Iterator KeysView List Literal* "
                    "LoggingTensorMode Mapping* Match Mutable* NamedTuple Never NewType NoReturn "
                    "NotRequired Optional OrderedDict ParamSpec* Pattern Protocol ReferenceType "
-                   "Required Reversible SavedTensor Self Sequence Set Sized Supports* TYPE_CHECKING Text* "
-                   "TorchDispatchMode Tuple Type TypeAlias TypeGuard TypeVar* TypedDict Union "
+                   "Required Reversible SavedTensor Self Sequence Set Sized Supports* TYPE_CHECKING "
+                   "Text* TorchDispatchMode Tuple Type TypeAlias TypeGuard TypeVar* TypedDict Union "
                    "Unpack annotations assert_* capture_logs cast clear_overloads "
                    "dataclass_transform defaultdict final get_* is_typeddict no_type_check* "
                    "overload reveal_type runtime_checkable tree_map ValuesView"),
