@@ -106,17 +106,18 @@ EXCEPTIONS = {
                    "set_warn_on_accumulate_grad_stream_mismatch"),
     ],
     "utils.checkpoint": [
-        (IMPORTS, "AbstractSet Annotated Any AnyStr Async* Awaitable BinaryIO ByteString Callable "
-                   "ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine "
-                   "Counter DefaultDict Deque Dict Final ForwardRef FrozenSet Generator Generic "
-                   "Hashable IO ItemsView Iterable Iterator KeysView List Literal* "
-                   "LoggingTensorMode Mapping* Match Mutable* NamedTuple Never NewType NoReturn "
-                   "NotRequired Optional OrderedDict ParamSpec* Pattern Protocol ReferenceType "
-                   "Required Reversible SavedTensor Self Sequence Set Sized Supports* TYPE_CHECKING "
-                   "Text* TorchDispatchMode Tuple Type TypeAlias TypeGuard TypeVar* TypedDict Union "
-                   "Unpack annotations assert_* capture_logs cast clear_overloads "
-                   "dataclass_transform defaultdict final get_* is_typeddict no_type_check* "
-                   "overload reveal_type runtime_checkable tree_map ValuesView"),
+        (IMPORTS, "AbstractSet Annotated Any AnyStr Async* Awaitable BinaryIO ByteString "
+                   "Callable ChainMap ClassVar Collection Concatenate Container ContextManager "
+                   "Coroutine Counter DefaultDict Deque Dict Final ForwardRef FrozenSet "
+                   "Generator Generic Hashable IO ItemsView Iterable Iterator KeysView List "
+                   "Literal* LoggingTensorMode Mapping* Match Mutable* NamedTuple Never NewType "
+                   "NoReturn NotRequired Optional OrderedDict ParamSpec* Pattern Protocol "
+                   "ReferenceType Required Reversible SavedTensor Self Sequence Set Sized "
+                   "Supports* TYPE_CHECKING Text* TorchDispatchMode Tuple Type TypeAlias "
+                   "TypeGuard TypeVar* TypedDict Union Unpack annotations assert_* capture_logs "
+                   "cast clear_overloads dataclass_transform defaultdict final get_* "
+                   "is_typeddict no_type_check* overload reveal_type runtime_checkable tree_map "
+                   "ValuesView"),
         (_DEVICES, "DefaultDeviceType get_device_states set_device_states"),
         (_INTERNAL, "GraphExecGroup SAC_IGNORED_OPS"),
     ],
