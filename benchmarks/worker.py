@@ -15,6 +15,7 @@ import timeit
 from multiprocessing.connection import Connection
 from typing import Any
 
+import large  # noqa: F401  (more workloads)
 import numpy as np
 from workloads import WORKLOADS, Workload
 

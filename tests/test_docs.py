@@ -23,6 +23,13 @@ def test_the_small_reimplementation_can_fail():
     raise AssertionError("a wrong rule was not noticed")
 
 
+def test_every_part_of_the_core_is_in_its_guide():
+    core = PAGES.parent / "src" / "tensorplay" / "_core"
+    guide = (core / "README.md").read_text()
+    missing = [p.name for p in core.rglob("*.pxi") if f"`{p.name}`" not in guide]
+    assert not missing
+
+
 def test_the_page_of_differences_is_up_to_date():
     page = PAGES / "differences.md"
     assert filled(page.read_text()) == page.read_text(), "run python -m tools.make_differences"
