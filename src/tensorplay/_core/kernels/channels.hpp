@@ -19,12 +19,12 @@ template <class T> struct Images {
     T weight(int64_t c) const { return w ? w[c] : T(1); }
 };
 
-// out = x * scale + shift
+// out = (x - mean) * scale + shift
 template <class T>
-static inline void affine(const T* x, T* out, int64_t n, T scale, T shift)
+static inline void affine(const T* x, T* out, int64_t n, T mean, T scale, T shift)
 {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i] * scale + shift;
+    for (int64_t i = 0; i < n; ++i) out[i] = (x[i] - mean) * scale + shift;
 }
 
 // out = (g - mean - (x - centre) * slope) * scale
@@ -40,26 +40,26 @@ static inline void project(const T* g, const T* x, T* out, int64_t n, T mean, T 
 
 template <class T> static inline void channel_forward(const Images<T>& p, int64_t c)
 {
-    T n = T(p.samples * p.inner), sum = T(0), square = T(0);
+    T n = T(p.samples * p.inner), sum = T(0), square = T(0), first = p.x[p.run(0, c)];
     for (int64_t s = 0; s < p.samples; ++s) {
         const T* x = p.x + p.run(s, c);
-        sum += sum_of<T>(p.inner, [=](auto at) { return at(x); });
+        sum += sum_of<T>(p.inner, [=](auto at) { return at(x) - first; });
     }
-    T mean = sum / n;
+    T mean = first + sum / n;
     for (int64_t s = 0; s < p.samples; ++s) {
         const T* x = p.x + p.run(s, c);
         square += sum_of<T>(p.inner, [=](auto at) { return (at(x) - mean) * (at(x) - mean); });
     }
     T scale = p.weight(c) / sqrt(square / n + p.eps);
-    T shift = (p.b ? p.b[c] : T(0)) - mean * scale;
+    T shift = p.b ? p.b[c] : T(0);
     for (int64_t s = 0; s < p.samples; ++s)
-        affine(p.x + p.run(s, c), p.out + p.run(s, c), p.inner, scale, shift);
+        affine(p.x + p.run(s, c), p.out + p.run(s, c), p.inner, mean, scale, shift);
 }
 
-// Sums of x and g over a run, and then of the products with the deviation of x.
-template <class T> static inline Two<T> run_sums(const T* x, const T* g, int64_t n)
+// Sums of x - first and g over a run, and then of the products with the deviation of x.
+template <class T> static inline Two<T> run_sums(const T* x, const T* g, int64_t n, T first)
 {
-    return fold<T>(Sums(), n, [=](auto at) { return pair(at(x), at(g)); });
+    return fold<T>(Sums(), n, [=](auto at) { return pair(at(x) - first, at(g)); });
 }
 template <class T> static inline Two<T> run_products(const T* x, const T* g, int64_t n, T mean)
 {
@@ -71,11 +71,11 @@ template <class T> static inline Two<T> run_products(const T* x, const T* g, int
 
 template <class T> static inline void channel_backward(const Images<T>& p, int64_t c)
 {
-    T n = T(p.samples * p.inner);
+    T n = T(p.samples * p.inner), first = p.x[p.run(0, c)];
     Two<T> sums{T(0), T(0)}, products{T(0), T(0)};
     for (int64_t s = 0; s < p.samples; ++s)
-        sums = Sums()(sums, run_sums(p.x + p.run(s, c), p.v + p.run(s, c), p.inner));
-    T mean = sums.a / n;
+        sums = Sums()(sums, run_sums(p.x + p.run(s, c), p.v + p.run(s, c), p.inner, first));
+    T mean = first + sums.a / n;
     for (int64_t s = 0; s < p.samples; ++s)
         products = Sums()(products,
                           run_products(p.x + p.run(s, c), p.v + p.run(s, c), p.inner, mean));
@@ -120,8 +120,9 @@ static void column_moments(const T* x, const T* g, int64_t stride, int64_t rows,
         return;
     }
     const T* mean = m.mean;
-    fold_rows(Sum(), x, m.mean, rows, stride, cols);
-    for (int64_t j = 0; j < cols; ++j) m.mean[j] /= T(rows);
+    fold_rows_of(Sum(), m.mean, 0, rows, cols,
+                 [=](int64_t r, auto at) { return at(x + r * stride) - at(x); });
+    for (int64_t j = 0; j < cols; ++j) m.mean[j] = x[j] + m.mean[j] / T(rows);
     fold_rows_of(Sum(), m.square, 0, rows, cols, [=](int64_t r, auto at) {
         auto centred = at(x + r * stride) - at(mean);
         return centred * centred;
@@ -142,12 +143,12 @@ static inline void columns_forward(const Images<T>& p, int64_t first, int64_t co
     column_moments<T>(x, nullptr, p.channels, p.samples, cols, m);
     for (int64_t j = 0; j < cols; ++j) {
         scale[j] = p.weight(first + j) / sqrt(m.square[j] / T(p.samples) + p.eps);
-        shift[j] = (p.b ? p.b[first + j] : T(0)) - m.mean[j] * scale[j];
+        shift[j] = p.b ? p.b[first + j] : T(0);
     }
     for (int64_t r = 0; r < p.samples; ++r, x += p.channels) {
         T* out = p.out + first + r * p.channels;
 #pragma omp simd
-        for (int64_t j = 0; j < cols; ++j) out[j] = x[j] * scale[j] + shift[j];
+        for (int64_t j = 0; j < cols; ++j) out[j] = (x[j] - m.mean[j]) * scale[j] + shift[j];
     }
 }
 
@@ -199,7 +200,7 @@ template <class T> static inline void group_forward(const Images<T>& p, int64_t 
     Spread<T> s(p.x + at, n, p.eps);
     for (int64_t c = first; c < first + count; ++c, at += p.inner) {
         T scale = s.r * p.weight(c);
-        affine(p.x + at, p.out + at, p.inner, scale, (p.b ? p.b[c] : T(0)) - s.mean * scale);
+        affine(p.x + at, p.out + at, p.inner, s.mean, scale, p.b ? p.b[c] : T(0));
     }
 }
 
@@ -209,15 +210,15 @@ template <class T> static inline void group_backward(const Images<T>& p, int64_t
 {
     int64_t count = p.channels / p.groups, first = row % p.groups * count, start = row * count;
     T n = T(count * p.inner), *by_w = sums + first, *by_b = by_w + p.channels;
-    T* along = sums + 2 * p.channels;
+    T *along = sums + 2 * p.channels, start_value = p.x[start * p.inner];
     Two<T> total{T(0), T(0)}, products{T(0), T(0)};
     for (int64_t k = 0; k < count; ++k) {
         int64_t at = (start + k) * p.inner;
-        Two<T> part = run_sums(p.x + at, p.v + at, p.inner);
+        Two<T> part = run_sums(p.x + at, p.v + at, p.inner, start_value);
         by_b[k] += part.b;
         total = Sums()(total, pair(part.a, part.b * p.weight(first + k)));
     }
-    T mean = total.a / n;
+    T mean = start_value + total.a / n;
     for (int64_t k = 0; k < count; ++k) {
         int64_t at = (start + k) * p.inner;
         Two<T> part = run_products(p.x + at, p.v + at, p.inner, mean);

@@ -2,7 +2,9 @@
 //
 //     h = (x - mean) * r,  r = 1 / sqrt(var + eps),  out = h * w + b
 //
-// Mean and variance are computed anew in each loop: the row is in the cache, and so nothing but x
+// The mean is that of the differences from the first element: exact for a constant row, whose
+// standardised values are then 0 and not a rounding error times r. For the same reason it is
+// subtracted first. Mean and variance are computed anew in each loop: the row is in the cache, and so nothing but x
 // has to be kept for the backward pass. The rules are in ops/standardize.py.
 #pragma once
 #include "softmax.hpp"
@@ -13,7 +15,8 @@ template <class T> struct Spread {
     T mean, r;
     Spread(const T* x, int64_t n, T eps)
     {
-        T m = sum_of<T>(n, [=](auto at) { return at(x); }) / T(n);
+        const T first = *x;
+        T m = first + sum_of<T>(n, [=](auto at) { return at(x) - first; }) / T(n);
         T square = sum_of<T>(n, [=](auto at) { return (at(x) - m) * (at(x) - m); });
         mean = m;
         r = T(1) / sqrt(square / T(n) + eps);
@@ -26,19 +29,19 @@ void standardize(const T* x, const T* w, const T* b, T* out, int64_t rows, int64
     for_rows(rows, cols, [=](int64_t at) {
         Spread<T> s(x + at, cols, T(eps));
         const T* from = x + at;
-        T *to = out + at, r = s.r, shift = -s.mean * s.r;
+        T *to = out + at, r = s.r, mean = s.mean;
         if (!w && !b) {
 #pragma omp simd
-            for (int64_t j = 0; j < cols; ++j) to[j] = from[j] * r + shift;
+            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] - mean) * r;
         } else if (!b) {
 #pragma omp simd
-            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] * r + shift) * w[j];
+            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] - mean) * r * w[j];
         } else if (!w) {
 #pragma omp simd
-            for (int64_t j = 0; j < cols; ++j) to[j] = from[j] * r + shift + b[j];
+            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] - mean) * r + b[j];
         } else {
 #pragma omp simd
-            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] * r + shift) * w[j] + b[j];
+            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] - mean) * r * w[j] + b[j];
         }
     });
 }
@@ -49,8 +52,9 @@ template <class T> struct Projection {
     T mean, r, slope, shift;
     template <class U> TENSORPLAY_INLINE Projection(const T* x, int64_t n, T eps, U u)
     {
-        Two<T> sums = fold<T>(Sums(), n, [=](auto at) { return pair(at(x), u(at)); });
-        T m = sums.a / T(n);
+        const T first = *x;
+        Two<T> sums = fold<T>(Sums(), n, [=](auto at) { return pair(at(x) - first, u(at)); });
+        T m = first + sums.a / T(n);
         Two<T> squares = fold<T>(Sums(), n, [=](auto at) {
             auto centred = at(x) - m;
             return pair(centred * centred, centred * u(at));
