@@ -251,11 +251,19 @@ cdef assign_interpreted(Tensor x, Tensor before, Tensor value):
     replace_box(x, value)
 
 
+cdef drop_attributes(Tensor x):
+    """Let x start anew with none; an alias may share the dictionary, so that is left as it is."""
+    cdef PyObject* held = x.attributes
+    x.attributes = NULL
+    Py_XDECREF(held)
+
+
 cdef replace_box(Tensor x, Tensor value):
     """x takes the value inside another box, its history and what is known of it."""
     x._value = value._value
-    attributes_of(x).clear()
-    attributes_of(x).update(attributes_of(value))
+    drop_attributes(x)
+    if value.attributes is not NULL:
+        attributes_of(x).update(attributes_of(value))
     x._grad_fn = value._grad_fn
     x.output_nr = value.output_nr
     x.flags = (x.flags & ~<unsigned int>REQUIRES_GRAD) | (value.flags & REQUIRES_GRAD)
@@ -703,6 +711,6 @@ def forget_history(Tensor x):
     x.flags &= ~<unsigned int>(REQUIRES_GRAD | RETAIN_GRAD)
     set_tangents(x, None)
     if is_interpreted(x):
-        attributes_of(x).clear()
+        drop_attributes(x)
     if x._value is not None:
         x._value = detach(x._value, False)
