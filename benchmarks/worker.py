@@ -15,7 +15,7 @@ import timeit
 from multiprocessing.connection import Connection
 from typing import Any
 
-import large  # noqa: F401  (more workloads)
+import large  # noqa: F401  (importing it adds the large workloads to WORKLOADS)
 import numpy as np
 from workloads import WORKLOADS, Workload
 

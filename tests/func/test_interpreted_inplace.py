@@ -98,7 +98,9 @@ def test_jet(program):
     def derivative(f):
         return lambda t: func.jvp(f, (t,), (const(1.0),))[1]
 
-    at = lambda t: program(x + v * t)  # noqa: E731
+    def at(t):
+        return program(x + v * t)
+
     for order, found in enumerate([value, *coefficients]):
         assert_close(found * math.factorial(order), at(const(0.0)), rtol=1e-9)
         at = derivative(at)
