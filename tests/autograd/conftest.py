@@ -27,9 +27,6 @@ if BACKEND != "tensorplay":
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "beyond_torch: tensorplay differs from PyTorch here on purpose"
-    )
     if BACKEND == "torch":
         config.addinivalue_line("filterwarnings", "ignore:.torch.jit:DeprecationWarning")
 

@@ -116,3 +116,22 @@ def test_sparse_derivatives(program):
         return program(x).sum()
 
     assert_close(func.sparse_hessian(total)(x).toarray(), func.hessian(total)(x))
+
+
+@pytest.mark.parametrize("change", ["detach_", "none"])
+def test_what_a_node_saved_keeps_its_series(change):
+    # The node of exp keeps its output, which stands for the same series as y.
+    def slope(x):
+        w = (x * 1).requires_grad_()
+        y = w.exp()
+        total = (y * 3).sum()
+        if change == "detach_":
+            y.detach_()
+        return tp.autograd.grad(total, w)[0]
+
+    x, v, none = const([0.3, 0.5]), const([1.0, 1.0]), const([0.0, 0.0])
+    value, coefficients = func.jet(slope, (x,), ([v, none],))
+    expected = [3 * math.exp(0.3), 3 * math.exp(0.5)]
+    assert_close(value, expected)
+    assert_close(coefficients[0], expected)
+    assert_close(coefficients[1], [e / 2 for e in expected])

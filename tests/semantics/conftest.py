@@ -20,12 +20,6 @@ if BACKEND != "tensorplay":
     sys.modules["tensorplay"] = importlib.import_module(BACKEND)
 
 
-def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "beyond_torch: tensorplay differs from PyTorch here on purpose"
-    )
-
-
 def pytest_collection_modifyitems(items):
     if BACKEND != "torch":
         return
